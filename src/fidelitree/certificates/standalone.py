@@ -1,10 +1,17 @@
-"""Check a folder that fidelitree wrote, with Python's standard library alone: ``python3 verify.py DIR``.
+"""Check a folder that fidelitree wrote, with Python's standard library alone: ``python3 -I -S verify.py DIR``.
 
-A second opinion, without fidelitree's code. Exit codes: 0 confirmed, 2 something is wrong, 3 goal missed, 5 undecided.
+Whoever sent you the folder may have sent this file too, and may have changed it. ``fidelitree verifier`` prints the
+genuine one, and the documentation of each version lists its SHA-256.
+
+`Folder`, near the end, makes the checks in order. Above it: how bounds follow from counts, how inputs are drawn from a
+seed, how trees and journals are read. Nothing in a folder is executed. Limits are those of fidelitree where it reads
+the same files. Exit codes: 0 confirmed, 2 something is wrong, 3 confirmed but the goal was missed, 5 undecided.
 """
 
+import array
 import base64
 import bisect
+import collections
 import hashlib
 import itertools
 import json
@@ -15,14 +22,41 @@ import struct
 import sys
 import zlib
 
-PARTS = {"run": 0.95, "standing": 0.03, "frontier": 0.92}  # of delta, for the upper ends of attempts
-DETERMINISTIC, PRODUCT = "the target is deterministic", ["inputs follow the stated product distribution"]
-ROWS = ["inputs are rows like those of this table", "the target was not fitted to them"]
-LIMITS, PLAIN = ("max_queries", "max_leaves", "max_seconds", "max_cost"), ["sequential", "prequential"]
-HEAD = ["tree_digest", "space_digest", "format", "version", "entropy", "replayed"]
-EXACT = ["errors", "seed", "level", "delta", "differs", "protocol", "attempt", "seed_chosen"]
-NOTES = {"asked", "paid", "reason", "files", "command", "point", "forecast", *LIMITS}
-NOT_CHECKED = "how the tree was found, its cost, why the run ended, lower ends, real rows, tables of answers, versions"
+MOST_BYTES = 200_000_000  # of a file, and of the unpacked rows of a table
+MOST_VALUE = 64 << 20  # bytes of one value in the journal
+MOST_DIGITS = 20  # of a whole number in a file
+MOST_FEATURES = 1 << 17
+MOST_ROWS = 1 << 21  # of a table: all of them are put in order
+MOST_CELLS = 1 << 24  # values that are drawn, in all
+MOST_STEPS = 1 << 22  # conditions on the ways through trees that are looked at, in all
+UPPER = {"run": 0.95, "standing": 0.03, "frontier": 0.92}  # of delta, for the upper ends of attempts
+LOWER = {"run": 0.018, "standing": 0.002, "frontier": 0.048}  # of delta, for their lower ends
+DETERMINISTIC = "the target is deterministic"
+ASSUMES_PRODUCT = "inputs follow the stated product distribution"
+ASSUMES_ROWS = ("inputs are rows like those of this table", "the target was not fitted to them")
+ASSUMES_CHOW_LIU = "inputs follow the Chow-Liu tree fitted to this table"
+ASSUMES_HALF = "inputs follow the Chow-Liu tree fitted to one half of this table"
+ASSUMES_MIXTURE = "inputs follow the stated mixture of product distributions"
+ASSUMES_FITTED = "inputs follow the mixture of products fitted to this table"
+LIMITS = ("max_queries", "max_leaves", "max_seconds", "max_cost")
+NOTES = {"asked", "paid", "reason", "files", "command", "point", "forecast", *LIMITS}  # that a journal does not repeat
+OF_POINT = {"leaves", "depth", "error_bound", "interval", "certificate", "tree", "tested", "answers"}
+OF_FRONTIER = {"format", "version", "delta", "max_leaves", "points"}
+SCHEMA = """
+CREATE TABLE run (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE answers (
+    id INTEGER PRIMARY KEY, purpose TEXT NOT NULL, batch INTEGER NOT NULL, start INTEGER NOT NULL,
+    count INTEGER NOT NULL, digest BLOB NOT NULL, kind TEXT NOT NULL, inputs BLOB NOT NULL, labels BLOB NOT NULL,
+    seconds REAL NOT NULL, seal BLOB NOT NULL);
+CREATE INDEX by_batch ON answers (purpose, batch);
+CREATE TABLE attempts (
+    ledger TEXT NOT NULL, number INTEGER NOT NULL, tree TEXT NOT NULL, labels INTEGER NOT NULL, tests INTEGER NOT NULL,
+    labels_since INTEGER NOT NULL, tests_since INTEGER NOT NULL, PRIMARY KEY (ledger, number)) WITHOUT ROWID
+"""
+NOT_CHECKED = (
+    "how the tree was found, its cost, why the run ended, the words of the report, real rows, tables of answers in "
+    "certificates, versions"
+)
 
 
 class Unsure(Exception):  # noqa: N818
@@ -35,230 +69,710 @@ def need(holds, why):
         raise ValueError(why)
 
 
+def near(one, two, rounding=1e-6):
+    """Whether two numbers are equal up to rounding."""
+    return math.isclose(one, two, rel_tol=rounding, abs_tol=rounding * 1e-3)
+
+
+def plain_text(data):
+    """JSON with its keys in order: 0 is not false in it."""
+    return json.dumps(data, sort_keys=True, separators=(",", ":"))
+
+
 def digest_of(data):
-    """SHA-256 of bytes, or of JSON with its keys in order."""
-    text = data if isinstance(data, bytes) else json.dumps(data, sort_keys=True, separators=(",", ":")).encode()
-    return hashlib.sha256(text).hexdigest()
+    """SHA-256 of bytes, or of plain data."""
+    return hashlib.sha256(data if isinstance(data, bytes) else plain_text(data).encode()).hexdigest()
 
 
-def log_part(a, b, x):
+def short_int(text):
+    """Read a whole number; a million digits would take hours."""
+    need(len(text) <= MOST_DIGITS, f"a number has {len(text):,} digits")
+    return int(text)
+
+
+def small_file(path):
+    """Read a file that is not too large, and not endless either."""
+    with path.open("rb") as file:
+        content = file.read(min(path.stat().st_size, MOST_BYTES) + 1)
+    need(len(content) <= MOST_BYTES, f"{path.name} is larger than the {MOST_BYTES // 1_000_000} MB that it may have")
+    return content
+
+
+# How a bound follows from counts.
+
+
+def log_integral(a, b, x):
     """Logarithm of the integral of t^(a-1) (1-t)^(b-1) from 0 to x, by its continued fraction."""
     if x > (a + 1) / (a + b + 2):
         whole = math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
-        return whole + math.log1p(-math.exp(min(log_part(b, a, 1 - x) - whole, -1e-300)))
+        rest = log_integral(b, a, 1 - x) - whole
+        return whole + math.log1p(-math.exp(min(rest, -1e-300)))
     d = 1 / (1 - (a + b) * x / (a + 1))
-    c, h = 1.0, d
-    for m in range(1, 1_000_000):
-        even, odd = a + 2 * m - 1, a + 2 * m
-        for step in (m * (b - m) * x / even / odd, -(a + m) * (a + b + m) * x / odd / (odd + 1)):
-            d, c = 1 / (1 + step * d), 1 + step / c
-            h *= c * d
+    c = 1.0
+    fraction = d
+    for m in range(1, 100_000):
+        even = m * (b - m) * x / (a + 2 * m - 1) / (a + 2 * m)
+        odd = -(a + m) * (a + b + m) * x / (a + 2 * m) / (a + 2 * m + 1)
+        for step in (even, odd):
+            d = 1 / (1 + step * d)
+            c = 1 + step / c
+            fraction *= c * d
         if abs(c * d - 1) < 1e-15:
             break
-    return a * math.log(x) + b * math.log1p(-x) - math.log(a) + math.log(h)
+    return a * math.log(x) + b * math.log1p(-x) - math.log(a) + math.log(fraction)
 
 
-def log_e(errors, samples, epsilon):
-    """The bet against "the error is at least epsilon": a quarter on 0, the rest on a triangle over (0, epsilon)."""
-    below, right = log_part(errors + 1, samples - errors + 1, epsilon), -(samples - errors) * math.log1p(-epsilon)
-    mean = math.exp(log_part(errors + 2, samples - errors + 1, epsilon) - below) / epsilon
+def log_bet_below(errors, samples, epsilon):
+    """Logarithm of the bet against "the error is at least epsilon": 1/4 on 0, the rest a triangle below epsilon."""
+    right = -(samples - errors) * math.log1p(-epsilon)
+    below = log_integral(errors + 1, samples - errors + 1, epsilon)
+    mean = math.exp(log_integral(errors + 2, samples - errors + 1, epsilon) - below) / epsilon
     spread = below - (errors + 1) * math.log(epsilon) + right + math.log(max(1.5 * (1 - mean), 1e-300))
-    atom = -math.inf if errors else right + math.log(0.25)
+    if errors:
+        return spread
+    atom = right + math.log(0.25)
     return max(spread, atom) + math.log1p(math.exp(-abs(spread - atom)))
 
 
-def upper(errors, samples, level):
-    """The error certified by so many errors, at any time: from where on the bet wins 1/level."""
-    low, high = (errors / samples if errors < samples else 1.0), 1.0
+def log_bet_above(errors, samples, epsilon):
+    """Logarithm of the bet against "the error is at most epsilon", spread evenly above it."""
+    above = log_integral(samples - errors + 1, errors + 1, 1 - epsilon) - math.log1p(-epsilon)
+    return above - errors * math.log(epsilon) - (samples - errors) * math.log1p(-epsilon)
+
+
+def upper_end(errors, samples, level):
+    """The error that these counts certify, at any time: from where on the bet has won 1/level."""
+    need(0 <= errors <= samples < 1 << 40, "there are more errors than test inputs")
+    low = errors / samples if samples else 1.0
+    high = 1.0
     while high - low > 1e-10 * high:
         middle = (low + high) / 2
-        low, high = (low, middle) if log_e(errors, samples, middle) >= -math.log(level) else (middle, high)
+        if log_bet_below(errors, samples, middle) >= -math.log(level):
+            high = middle
+        else:
+            low = middle
     return high
 
 
-def raw_words(name, block, lane, count):
-    """Random words of one lane of a block: Philox with ten rounds (Salmon et al. 2011), keyed by the stream's name."""
-    words, keys = [], struct.unpack("<2Q", hashlib.sha256(name.encode()).digest()[:16])
-    for number in range(1, -(-count // 4) + 1):
-        (a, b, c, d), (k0, k1) = (number, 0, lane, block), keys
-        for _ in range(10):
-            one, two = 0xD2E7470EE14C6C93 * a, 0xCA5A826395121157 * c
-            a, b, c, d = (two >> 64) ^ b ^ k0, two & ((1 << 64) - 1), (one >> 64) ^ d ^ k1, one & ((1 << 64) - 1)
-            k0, k1 = (k0 + 0x9E3779B97F4A7C15) & ((1 << 64) - 1), (k1 + 0xBB67AE8584CAA73B) & ((1 << 64) - 1)
-        words += [a, b, c, d]
-    return words
-
-
-class Marginal:  # what the digest of a feature is of, pieces (from, to, probability), weights they are picked by
-    def __init__(self, feature):
-        kind, names, self.feature = feature["kind"], set(feature) - {"kind", "name"}, feature
-        if kind == "boolean" and names == {"p"}:
-            exact, shares = {"p": float(feature["p"]).hex()}, [1 - feature["p"], feature["p"]]
-        elif kind == "numeric" and names == {"edges", "shares"}:
-            exact, shares = {name: [float(value).hex() for value in feature[name]] for name in names}, feature["shares"]
-        elif names == {"integer", "values", "weights"} or (kind == "categorical" and names == {"values", "weights"}):
-            shares = [weight / math.fsum(feature["weights"]) for weight in feature["weights"]]
-            values = [{"float": value.hex()} if isinstance(value, float) else value for value in feature["values"]]
-            exact = {"values": values, "p": [share.hex() for share in shares]}
-            if kind == "numeric":
-                exact = {k: struct.pack(f"<{len(shares)}d", *feature[k]).hex() for k in ("values", "weights")}
+def lower_end(errors, samples, level):
+    """The least error that these counts leave possible, at any time."""
+    low = 0.0
+    high = errors / (samples + 1)
+    while high - low > 1e-10 * high:
+        middle = (low + high) / 2
+        if log_bet_above(errors, samples, middle) >= -math.log(level):
+            low = middle
         else:
-            raise Unsure(f"feature {feature['name']!r:.60} is of a kind that this file does not know")
-        integer = {"integer": feature.get("integer", False)} if kind == "numeric" else {}
-        self.described = {"kind": kind, "name": feature["name"], **integer, **exact}
-        self.weights = feature["weights"] if kind == "numeric" and "weights" in feature else shares
-        low = feature.get("edges") or (feature["values"] if kind == "numeric" else range(len(shares)))
-        self.pieces = list(zip(low, low[1:] if "edges" in feature else low, shares))
+            high = middle
+    return low
+
+
+def level_of(told):
+    """The part of delta that an attempt may spend: by Basel's sum, in a frontier the same for nine at a time."""
+    number = told["attempt"]
+    part = UPPER[told["ledger"]] * told["delta"]
+    if told["ledger"] == "frontier":
+        return part * 0.8 * 0.2 ** ((number - 1) // 9) / 9
+    return part * 6 / (math.pi * number) ** 2
+
+
+def level_below(told):
+    """The part of delta for the lower end of the same attempt."""
+    return level_of(told) * LOWER[told["ledger"]] / UPPER[told["ledger"]]
+
+
+def interval_of(told):
+    """Both ends of the error."""
+    bound = told["error_bound"]
+    if told["method"] == "exact":
+        return bound, bound
+    if not told["errors"] or "coverage" in told:
+        return 0.0, bound
+    least = lower_end(told.get("tested_errors", told["errors"]), told["samples"], level_below(told))
+    return min(max(0.0, least - told["differs"]), bound), bound
+
+
+# How inputs are drawn from a seed.
+
+
+def random_words(name, block, lane):
+    """Random words of one lane of a block: Philox with ten rounds (Salmon et al. 2011), keyed by the stream's name."""
+    whole = (1 << 64) - 1
+    first, second = struct.unpack("<2Q", hashlib.sha256(name.encode()).digest()[:16])
+    for number in itertools.count(1):
+        a, b, c, d = number, 0, lane, block
+        key, other = first, second
+        for _ in range(10):
+            one = 0xD2E7470EE14C6C93 * a
+            two = 0xCA5A826395121157 * c
+            a, b, c, d = (two >> 64) ^ b ^ key, two & whole, (one >> 64) ^ d ^ other, one & whole
+            key = (key + 0x9E3779B97F4A7C15) & whole
+            other = (other + 0xBB67AE8584CAA73B) & whole
+        yield from (a, b, c, d)
+
+
+def uniforms(words, rows):
+    """Numbers of 53 bits, at least 0 and below 1."""
+    return [(word >> 11) * 2.0**-53 for word in itertools.islice(words, rows)]
+
+
+def pick(numbers, shares):
+    """The place that each number falls on where places have these shares."""
+    ends = list(itertools.accumulate(shares))
+    last = max(place for place, share in enumerate(shares) if share)
+    return [min(bisect.bisect_right(ends, number * ends[-1]), last) for number in numbers]
+
+
+def numbers_of(values, positive=False):
+    """Finite numbers, none of them below 0 where they are weights."""
+    found = [float(value) + 0.0 for value in values]
+    need(found and all(map(math.isfinite, found)), "a list of numbers is empty, or holds something else")
+    need(not positive or (min(found) >= 0 < max(found)), "weights are below 0, or all of them are 0")
+    return found
+
+
+class Feature:
+    """One feature: how likely its values are. ``described`` is what the space's digest is of.
+
+    What is left of a feature on the way through a tree is a set of codes, or of a number (low, high, missing): above
+    low, at most high, and whether a missing one may come too.
+    """
+
+    def __init__(self, data):
+        names = set(data) - {"name", "kind", "missing"}
+        self.name = data["name"]
+        self.kind = data["kind"]
+        self.missing = float(data.get("missing", 0.0))
+        self.values = self.edges = self.categories = None
+        need(0 <= self.missing < 1 and (self.kind == "numeric" or "missing" not in data), "missing is no probability")
+        if self.kind == "boolean" and names == {"p"}:
+            self.weights = numbers_of([1 - data["p"], data["p"]], positive=True)
+            exact = {"p": self.weights[1].hex()}
+        elif self.kind == "categorical" and names == {"values", "weights"}:
+            weights = numbers_of(data["weights"], positive=True)
+            self.weights = [weight / math.fsum(weights) for weight in weights]
+            self.categories = [{"float": one.hex()} if isinstance(one, float) else one for one in data["values"]]
+            exact = {"values": self.categories, "p": [share.hex() for share in self.weights]}
+            need(len({plain_text(one) for one in self.categories}) == len(weights), "values and weights do not fit")
+        elif self.kind == "numeric" and names == {"integer", "values", "weights"}:
+            self.values = numbers_of(data["values"])
+            self.weights = numbers_of(data["weights"], positive=True)
+            rising = all(one < two for one, two in zip(self.values, self.values[1:])) and min(self.weights) > 0
+            need(rising and len(self.values) == len(self.weights), "values do not rise, or weights do not fit them")
+            packed = {"values": self.values, "weights": self.weights}
+            exact = {key: struct.pack(f"<{len(some)}d", *some).hex() for key, some in packed.items()}
+        elif self.kind == "numeric" and names == {"edges", "shares"}:
+            self.edges = numbers_of(data["edges"])
+            self.weights = numbers_of(data["shares"], positive=True)
+            need(sorted(self.edges) == self.edges and len(self.edges) == len(self.weights) + 1, "edges fall")
+            packed = {"edges": self.edges, "shares": self.weights}
+            exact = {key: [value.hex() for value in some] for key, some in packed.items()}
+        else:
+            raise Unsure(f"feature {self.name!r:.60} is of a kind that this file does not know")
+        if self.kind == "numeric":
+            whole = data.get("integer", False)
+            need(whole in (True, False) and (not whole or all(type(one) is int for one in data["values"])), "integer")
+            exact["integer"] = whole
+        if self.missing:
+            exact["missing"] = self.missing.hex()
+        self.described = {"kind": self.kind, "name": self.name, **exact}
+        self.ends = [0.0, *itertools.accumulate(self.weights)]
+
+    def points(self):
+        """Each value with its probability; nothing where there is no end to them."""
+        if self.edges:
+            return []
+        values = range(len(self.weights)) if self.values is None else self.values
+        known = [(value, (1 - self.missing) * weight / self.ends[-1]) for value, weight in zip(values, self.weights)]
+        return [*known, (math.nan, self.missing)] if self.missing else known
+
+    def _pieces(self, low, high):
+        """What an interval leaves of each piece between two edges: both ends, and its probability."""
+        for left, right, share in zip(self.edges, self.edges[1:], self.weights):
+            first = min(max(left, low), high)
+            last = min(max(right, low), high)
+            part = (last - first) / (right - left) if left < right else float(low < right <= high)
+            yield first, last, share * part
 
     def mass(self, left):
-        if isinstance(left, set):
-            return math.fsum(share for x, _, share in self.pieces if x in left)
-        a, b = left
-        inside = (a < y <= b if x == y else max(0.0, min(y, b) - max(x, a)) / (y - x) for x, y, _ in self.pieces)
-        return math.fsum(share * part for part, (_, _, share) in zip(inside, self.pieces))
+        """The probability of what is left."""
+        if self.kind != "numeric":
+            return math.fsum(self.weights[code] for code in left)
+        low, high, missing = left
+        if low >= high:
+            known = 0.0
+        elif self.edges:
+            known = math.fsum(share for _, _, share in self._pieces(low, high))
+        else:
+            known = (self._end(high) - self._end(low)) / self.ends[-1]
+        return (1 - self.missing) * known + self.missing * missing
 
-    def draw(self, name, block, lane, rows):
-        words, octets, weights = raw_words(name, block, lane, 2 * rows), -(-rows // 8), self.weights
-        if self.feature["kind"] == "boolean":  # one byte decides, and where it ties the bits of another word
-            first, rest = divmod(math.ceil(self.feature["p"] * 2.0**53), 1 << 45)
-            ties, drawn = iter(words[octets:]), struct.pack(f"<{octets}Q", *words[:octets])[:rows]
-            return [int(next(ties) >> 19 < rest if rest and octet == first else octet < first) for octet in drawn]
-        uniform, sums = [(word >> 11) * 2.0**-53 for word in words], list(itertools.accumulate(weights))
-        some = [k for k, share in enumerate(weights) if share]
-        whole = "integer" in self.feature and sums[-1] <= 1 << 20 and all(w == math.floor(w) for w in weights)
-        at = [int(min(u * sums[-1], sums[-1] - 1)) if whole else u * sums[-1] for u in uniform[:rows]]
-        places = [min(bisect.bisect_right(sums, place), some[-1]) for place in at]
-        if "edges" not in self.feature:
-            return [float(self.pieces[place][0]) for place in places]
-        found = [(*self.pieces[k][:2], u) for k, u in zip(places, uniform[rows if len(some) > 1 else 0 :])]
-        return [max(y - (y - x) * u, math.nextafter(x, math.inf) if x < y else y) for x, y, u in found]
+    def _end(self, value):
+        return self.ends[bisect.bisect_right(self.values, value)]
+
+    def draw(self, words, rows, left=(-math.inf, math.inf, True)):
+        """Values, as often as they are likely; numbers from what is left of them."""
+        if self.kind == "boolean":
+            return self._bits(words, rows)
+        if self.kind == "categorical":
+            return [float(code) for code in pick(uniforms(words, rows), self.weights)]
+        low, high, missing = left
+        gone = self.missing * missing
+        if not gone:
+            return self._numbers(words, rows, low, high)
+        known = self.mass((low, high, False))
+        if not known:
+            return [math.nan] * rows
+        chosen = [number * (known + gone) < gone for number in uniforms(words, rows)]
+        return [math.nan if one else number for one, number in zip(chosen, self._numbers(words, rows, low, high))]
+
+    def _bits(self, words, rows):
+        """One byte decides, and where it ties the bits of another word."""
+        first, rest = divmod(math.ceil(self.weights[1] * 2.0**53), 1 << 45)
+        count = -(-rows // 8)
+        octets = struct.pack(f"<{count}Q", *itertools.islice(words, count))[:rows]
+        drawn = [int(octet < first) for octet in octets]
+        for place in [place for place, octet in enumerate(octets) if rest and octet == first]:
+            drawn[place] = int(next(words) >> 19 < rest)
+        return drawn
+
+    def _numbers(self, words, rows, low, high):
+        if self.edges:
+            pieces = [piece for piece in self._pieces(low, high) if piece[2]]
+            places = pick(uniforms(words, rows), [share for _, _, share in pieces]) if len(pieces) > 1 else [0] * rows
+            chosen = [pieces[place] for place in places]
+            least = [math.nextafter(first, math.inf) if first < last else last for first, last, _ in chosen]
+            drawn = [last - (last - first) * number for (first, last, _), number in zip(chosen, uniforms(words, rows))]
+            return list(map(max, drawn, least))
+        begin = bisect.bisect_right(self.values, low)
+        end = bisect.bisect_right(self.values, high)
+        if self.ends[-1] > 1 << 20 or any(weight != math.floor(weight) for weight in self.weights):
+            places = pick(uniforms(words, rows), self.weights[begin:end])
+            return [self.values[begin + place] for place in places]
+        count = self.ends[end] - self.ends[begin]  # whole weights: one number of so many copies
+        copies = [self.ends[begin] + int(min(number * count, count - 1)) for number in uniforms(words, rows)]
+        return [self.values[bisect.bisect_right(self.ends, copy) - 1] for copy in copies]
 
 
-class Space:  # independent features, or the rows of a table
+class Space:
+    """Independent features. The other worlds draw in another way, and know other masses."""
+
+    independent = True
+    keyed = True
+    rows = None
+    assumes = (ASSUMES_PRODUCT,)
+
     def __init__(self, data):
         need((data["format"], data["version"]) == ("fidelitree.space", 1), "it is no space of version 1")
-        known = {"format", "version", "batches", "features", "rows", "count", "packed"}
-        if unknown := {*data, *data.get("rows", ())} - known:
-            raise Unsure(f"a world of another kind: {', '.join(sorted(unknown)):.60}")
-        self.features, self.rows, width = list(map(Marginal, data["features"])), None, len(data["features"])
-        self.bits = all(one["kind"] == "boolean" for one in data["features"])
+        need(0 < len(data["features"]) <= MOST_FEATURES, f"it must have 1 to {MOST_FEATURES:,} features")
+        self.features = [Feature(one) for one in data["features"]]
+        self.bits = all(one.kind == "boolean" for one in self.features)
         self.digest = digest_of([one.described for one in self.features])
-        if "rows" in data:
-            raw = zlib.decompress(base64.b64decode(data["rows"]["packed"], validate=True))
-            need(len(raw) == width * (1 if self.bits else 8) * data["rows"]["count"], "its rows are not so many")
-            self.digest = hashlib.sha256(f"rows/{self.digest}/".encode() + raw).hexdigest()
-            self.rows = list(struct.iter_unpack(f"<{width}{'B' if self.bits else 'd'}", raw))
+        self.left = MOST_CELLS
+        self.drawn = {}
 
-    def stream(self, seed, purpose, together):
-        """The inputs of a seed for tests ("certify") or for learning ("label"), one after the other."""
-        if self.rows is not None:
-            words, half = raw_words(f"{seed}/rows", 0, 0, len(self.rows)), len(self.rows) // 2
-            order = [self.rows[place] for place in sorted(range(len(self.rows)), key=words.__getitem__)]
-            return (yield from order[:half] if purpose == "certify" else order[half:])
-        most = max(64, min(1 << 16, (1 << 22) // len(self.features)) // 64 * 64)  # rows of a block
+    def columns(self, name, block, rows):
+        """Inputs of one block of a stream, feature by feature."""
+        return [one.draw(random_words(name, block, lane), rows) for lane, one in enumerate(self.features)]
+
+    def mass(self, box):
+        """The probability of a box: what is left of some features."""
+        return math.prod(self.features[i].mass(left) for i, left in box.items())
+
+    def _blocks(self, name, together):
+        """Inputs of a stream, one after the other: each block is as long as all before it."""
+        most = max(64, min(1 << 16, (1 << 22) // len(self.features)) // 64 * 64)
+        groups = [list(equal) for _, equal in itertools.groupby(self.features, lambda one: one.weights)]
         for block in itertools.count():
-            if together and purpose == "certify":  # over bits, neighbours of one bias are drawn together
-                groups = [list(equal) for _, equal in itertools.groupby(self.features, lambda one: one.weights)]
-                each = ((f"{seed}/certify", block, lane, 128 * len(equal)) for lane, equal in enumerate(groups))
-                drawn = [equal[0].draw(*place) for equal, place in zip(groups, each)]
-                columns = [found[k : k + 128] for found in drawn for k in range(0, len(found), 128)]
+            rows = 128 if together else min(64 << min(block, 20), most)
+            self.left -= rows * len(self.features)
+            if self.left < 0:
+                raise Unsure(f"more than the {MOST_CELLS:,} values that this file draws: use `fidelitree verify`")
+            if together:  # over bits, neighbours with the same probability are drawn together
+                lanes = (random_words(name, block, lane) for lane in range(len(groups)))
+                found = [equal[0].draw(words, rows * len(equal)) for equal, words in zip(groups, lanes)]
+                columns = [some[start : start + rows] for some in found for start in range(0, len(some), rows)]
             else:
-                rows, name = min(64 << min(block, 20), most), f"{seed}/{purpose}/any"
-                columns = [one.draw(name, block, lane, rows) for lane, one in enumerate(self.features)]
+                columns = self.columns(f"{name}/any", block, rows)
             yield from zip(*columns)
 
-    def mass(self, boxes):
-        return math.fsum(math.prod(self.features[i].mass(left) for i, left in box.items()) for box in boxes)
+    def inputs(self, name, count, together):
+        """The first inputs of a stream; they are drawn once."""
+        source, found = self.drawn.setdefault((name, together), (self._blocks(name, together), []))
+        found += itertools.islice(source, max(0, count - len(found)))
+        return found[:count]
 
     def key(self, row):
+        """The bytes that a journal has for an input."""
         if not self.bits:
             return struct.pack(f"<{len(row)}d", *(value + 0.0 for value in row))
         text = "".join(map(str, row)) + "0" * (-len(row) % 8)
         return int(text, 2).to_bytes(len(text) // 8, "big")
 
+    def unpacked(self, entry):
+        """The bytes of stored rows: a few packed ones may hold gigabytes."""
+        size = entry["count"] * len(self.features) * (1 if self.bits else 8)
+        need(type(entry["count"]) is int and 0 < size <= MOST_BYTES, "its rows take more than 200 MB, or none")
+        packed = base64.b64decode(entry["packed"], validate=True)
+        raw = zlib.decompressobj().decompress(packed, size + 1)
+        need(len(raw) == size, "its rows are not as many as it says")
+        return raw
 
-class TreeFile:  # nodes in preorder, each a leaf or a test of one feature; the label None asks the target
+
+class Table(Space):
+    """The rows of a table, each once, in the order of a seed; they are the same whatever was opened before."""
+
+    independent = keyed = False
+    assumes = ASSUMES_ROWS
+
     def __init__(self, data):
-        self.nodes, self.labels, self.features = data["nodes"], data["labels"]["values"], data["features"]
+        super().__init__(data)
+        if set(data["rows"]) != {"count", "packed"}:
+            raise Unsure("neighbours of rows are not drawn again here")
+        self.rows = data["rows"]["count"]
+        self.raw = self.unpacked(data["rows"])
+        self.digest = hashlib.sha256(f"rows/{self.digest}/".encode() + self.raw).hexdigest()
+
+    def inputs(self, name, count, together):
+        """Rows of one half, in the order of the seed: the first half tests, the other one teaches."""
+        if self.rows > MOST_ROWS:
+            raise Unsure(f"the table has more than the {MOST_ROWS:,} rows that this file puts in order")
+        seed, purpose = name.split("/")[:2]
+        if seed not in self.drawn:
+            words = array.array("Q", itertools.islice(random_words(f"{seed}/rows", 0, 0), self.rows))
+            self.drawn[seed] = sorted(range(self.rows), key=words.__getitem__)
+        half = self.rows // 2
+        order = self.drawn[seed][:half] if purpose == "certify" else self.drawn[seed][half:]
+        shape = f"<{len(self.features)}{'B' if self.bits else 'd'}"
+        return [struct.unpack_from(shape, self.raw, place * struct.calcsize(shape)) for place in order[:count]]
+
+
+class ChowLiu(Space):
+    """Each feature depends on one other, between bins; inside its bin a number is one of its own values."""
+
+    independent = False
+    assumes = (ASSUMES_CHOW_LIU,)
+
+    def __init__(self, data):
+        super().__init__(data)
+        entry = data["chow_liu"]
+        count = len(self.features)
+        self.parents = entry["parents"]
+        self.tables = [[numbers_of(row, positive=True) for row in table] for table in entry["tables"]]
+        self.cuts = [numbers_of(cuts) if cuts else [] for cuts in entry["cuts"]]
+        need({len(self.parents), len(self.tables), len(self.cuts)} == {count}, "it is not about all features")
+        self.order = [i for i, parent in enumerate(self.parents) if parent == -1]
+        children = collections.defaultdict(list)
+        for i, parent in enumerate(self.parents):
+            need(type(parent) is int and -1 <= parent < count, "a parent is no feature")
+            children[parent].append(i)
+        for i in self.order:
+            self.order += children[i]
+        need(len(self.order) == count, "parents go round in a circle")
+        self.parts = [list(self._bins(i)) for i in range(count)]
+        text = hashlib.sha256(f"chow-liu/{self.digest}/{tuple(self.parents)}/".encode())
+        for i, (cuts, table) in enumerate(zip(self.cuts, self.tables)):
+            rows = 1 if self.parents[i] < 0 else len(self.parts[self.parents[i]])
+            shaped = len(table) == rows and all(len(row) == len(self.parts[i]) for row in table)
+            need(shaped and all(abs(math.fsum(row) - 1) <= 1e-6 for row in table), f"table {i} is none of this tree")
+            numbers = [len(cuts), *cuts, *itertools.chain(*table)]
+            text.update(struct.pack(f"<{len(numbers)}d", *numbers))
+        if entry.get("kept") is not None:  # half of the table, which taught nobody
+            kept = hashlib.sha256(f"rows/{self.digest}/".encode() + self.unpacked(entry["kept"]))
+            text.update(kept.hexdigest().encode())
+            need(entry["assumes"].startswith(ASSUMES_HALF), "it assumes something else")
+            self.assumes = (entry["assumes"],)
+        self.digest = text.hexdigest()
+
+    def _bins(self, i):
+        """What is left of a feature in each of its bins."""
+        feature = self.features[i]
+        need(feature.kind == "numeric" or not self.cuts[i], "only numbers are cut")
+        if feature.kind != "numeric":
+            yield from ({code} for code in range(len(feature.weights)))
+            return
+        ends = [-math.inf, *self.cuts[i], math.inf]
+        for low, high in zip(ends, ends[1:]):
+            need(low < high and feature.mass((low, high, False)) > 0, "a bin is empty")
+            yield low, high, False
+        if feature.missing:
+            yield math.inf, math.inf, True
+
+    def columns(self, name, block, rows):
+        """First the bin of each feature, parents first, then a value in it."""
+        codes = [[0] * rows for _ in self.features]
+        for i in self.order:
+            numbers = uniforms(random_words(name, block, i), rows)
+            above = [0] * rows if self.parents[i] < 0 else codes[self.parents[i]]
+            for code in sorted(set(above)):
+                places = [place for place, one in enumerate(above) if one == code]
+                found = pick([numbers[place] for place in places], self.tables[i][code])
+                for place, one in zip(places, found):
+                    codes[i][place] = one
+        return [self._values(name, block, i, codes[i]) for i in range(len(codes))]
+
+    def _values(self, name, block, i, codes):
+        if self.features[i].kind != "numeric":
+            return codes if self.bits else list(map(float, codes))
+        words = random_words(name, block, len(self.features) + i)
+        values = [0.0] * len(codes)
+        for code, part in enumerate(self.parts[i]):
+            places = [place for place, one in enumerate(codes) if one == code]
+            for place, value in zip(places, self.features[i].draw(words, len(places), part) if places else ()):
+                values[place] = value
+        return values
+
+    def mass(self, box):
+        """From the leaves of the dependence to its roots: how likely what is left is, given the bin of the parent."""
+        likely = {i: self._shares(i, left) for i, left in box.items()}
+        whole = 1.0
+        for i in reversed(self.order):
+            if i not in likely:
+                continue
+            above = [math.fsum(share * one for share, one in zip(row, likely[i])) for row in self.tables[i]]
+            parent = self.parents[i]
+            if parent < 0:
+                whole *= above[0]
+            else:
+                before = likely.get(parent, [1.0] * len(above))
+                likely[parent] = [one * two for one, two in zip(before, above)]
+        return whole
+
+    def _shares(self, i, left):
+        """For each bin the probability that a value of it is among what is left."""
+        if self.features[i].kind != "numeric":
+            return [float(part <= left) for part in self.parts[i]]
+        found = []
+        for low, high, missing in self.parts[i]:
+            both = (max(low, left[0]), min(high, left[1]), missing and left[2])
+            found.append(self.features[i].mass(both) / self.features[i].mass((low, high, missing)))
+        return found
+
+
+class Mixture(Space):
+    """Each input comes from one of several spaces of independent features."""
+
+    independent = False
+
+    def __init__(self, data):
+        super().__init__(data)
+        entry = data["mixture"]
+        self.weights = numbers_of(entry["weights"], positive=True)
+        self.components = [Space(one) for one in entry["components"]]
+        need(len(self.weights) == len(self.components), "it must have a weight for each component")
+        need(abs(math.fsum(self.weights) - 1) <= 1e-12, "its weights do not add up to 1")
+        for one in self.components:
+            outlines = [[(two.name, two.kind, two.categories) for two in some.features] for some in (self, one)]
+            need(outlines[0] == outlines[1], "its components have other features")
+        named = "/".join(one.digest for one in self.components)
+        weighed = struct.pack(f"<{len(self.weights)}d", *self.weights)
+        self.digest = hashlib.sha256(f"mixture/{named}/".encode() + weighed).hexdigest()
+        self.assumes = (ASSUMES_FITTED if entry["fitted"] else ASSUMES_MIXTURE,)
+
+    def columns(self, name, block, rows):
+        """First the component of each input."""
+        chosen = pick(uniforms(random_words(name, block, 0), rows), self.weights)
+        drawn = [[0.0] * rows for _ in self.features]
+        for number, one in enumerate(self.components):
+            places = [place for place, found in enumerate(chosen) if found == number]
+            if places:
+                for column, values in zip(drawn, one.columns(f"{name}/component/{number}", block, len(places))):
+                    for place, value in zip(places, values):
+                        column[place] = value
+        return drawn
+
+    def mass(self, box):
+        """The mean of the components."""
+        return math.fsum(weight * one.mass(box) for weight, one in zip(self.weights, self.components))
+
+
+def space_of(data):
+    """The world that a file describes."""
+    kinds = {"rows": Table, "chow_liu": ChowLiu, "mixture": Mixture}
+    more = set(data) - {"format", "version", "batches", "features"}
+    if more - set(kinds) or len(more) > 1:
+        raise Unsure(f"a world of another kind: {', '.join(sorted(more)):.60}")
+    return kinds[more.pop()](data) if more else Space(data)
+
+
+# How trees and journals are read.
+
+
+class Tree:
+    """Nodes in preorder, each a leaf or a test of one feature; the label None asks the target."""
+
+    def __init__(self, data):
+        need((data["format"], data["version"]) == ("fidelitree.tree", 1), "it is no tree of version 1")
         self.digest = digest_of(data)
-        need(len(self.nodes) == 2 * len(list(self.boxes({}))) - 1, "its nodes are no tree")
+        self.features = data["features"]
+        self.labels = data["labels"]["values"]
+        self.nodes = [self._node(one) for one in data["nodes"]]
+        self.steps = MOST_STEPS
+        waiting = [(0, 0)]
+        expected = self.depth = 0
+        while waiting:
+            place, depth = waiting.pop()
+            need(place == expected < len(self.nodes), "its nodes are no tree in preorder")
+            expected += 1
+            self.depth = max(self.depth, depth)
+            if len(self.nodes[place]) > 1:
+                waiting += [(child, depth + 1) for child in self.nodes[place][3:1:-1]]
+        need(expected == len(self.nodes), "some of its nodes are not reached")
+        self.leaves = [place for place, node in enumerate(self.nodes) if len(node) == 1]
+
+    def _node(self, node):
+        """A leaf as (label,), or a test as (feature, codes or (cut, missing), no, yes)."""
+        if set(node) == {"label"}:
+            need(type(node["label"]) is int and 0 <= node["label"] < len(self.labels), "a leaf has no label")
+            return (self.labels[node["label"]],)
+        test = node["test"]
+        place = test["feature"]
+        feature = self.features[place]
+        need(set(node) == {"test", "no", "yes"} and type(place) is int and place >= 0, "a node is no test")
+        if feature["kind"] == "numeric" and set(test) - {"missing"} == {"feature", "at most"}:
+            need(test.get("missing") in (None, True, False), "a test does not say where missing numbers go")
+            asked = float.fromhex(test["at most"]), test.get("missing")
+        elif feature["kind"] == "categorical" and set(test) == {"feature", "in"}:
+            asked = frozenset(test["in"])
+            need(asked <= set(range(len(feature["values"]))), "a test asks for codes that are none")
+        else:
+            need(feature["kind"] == "boolean" and test == {"feature": place, "is": 1}, "a test is none of its feature")
+            asked = frozenset([1])
+        return place, asked, node["no"], node["yes"]
+
+    def leaf(self, row):
+        """The place of the leaf that an input reaches; a missing number is not a number, and in no interval."""
+        place = 0
+        while len(node := self.nodes[place]) > 1:
+            feature, asked, no, yes = node
+            value = row[feature]
+            if isinstance(asked, frozenset):
+                place = yes if value in asked else no
+            else:
+                place = yes if value <= asked[0] or (asked[1] and value != value) else no  # noqa: PLR0124
+        return place
 
     def predict(self, row):
-        place = 0
-        while "test" in (node := self.nodes[place]):
-            test, value = node["test"], row[node["test"]["feature"]]
-            yes = value <= float.fromhex(test["at most"]) if "at most" in test else value in test.get("in", (1,))
-            place = node["yes" if yes else "no"]
-        return self.labels[node["label"]]
+        """The label of an input."""
+        return self.nodes[self.leaf(row)][0]
 
-    def boxes(self, box, place=0):
-        """The labels of the leaves that a box of inputs reaches, with what reaches them."""
-        node = self.nodes[place]
-        if "label" in node:
-            return (yield self.labels[node["label"]], box)
-        test, feature = node["test"], node["test"]["feature"]
-        if set(test) - {"feature", "at most", "in", "is"}:
-            raise Unsure("it tests something that this file does not know")
-        if "at most" in test:
-            cut, (low, high) = float.fromhex(test["at most"]), box.get(feature, (-math.inf, math.inf))
-            sides = [side if side[0] < side[1] else None for side in ((max(low, cut), high), (low, min(high, cut)))]
-        else:
-            inside = set(test["in"] if "in" in test else [test["is"]])
-            left = box.get(feature) or set(range(len(self.features[feature].get("values", (0, 1)))))
-            sides = [left - inside or None, left & inside or None]
-        for name, side in zip(("no", "yes"), sides):
-            if side is not None:
-                yield from self.boxes({**box, feature: side}, node[name])
+    def _sides(self, feature, asked, left):
+        """What a test leaves on its no side, and on its yes side; None where nothing is left."""
+        if isinstance(asked, frozenset):
+            count = len(self.features[feature].get("values", (0, 1)))
+            left = set(range(count)) if left is None else left
+            return left - asked or None, left & asked or None
+        cut, gone = asked
+        low, high, missing = (-math.inf, math.inf, gone is not None) if left is None else left
+        no = max(low, cut), high, missing and not gone
+        yes = low, min(high, cut), missing and bool(gone)
+        return [side if side[0] < side[1] or side[2] else None for side in (no, yes)]
+
+    def boxes(self, start):
+        """The label of each leaf that a box of inputs reaches, with what reaches it: use one before taking the next.
+
+        Steps down are taken back in one box, so that a deep tree takes no memory.
+        """
+        box = dict(start)
+        undo = []
+        waiting = [(0, 0, None, None)]
+        while waiting:
+            place, depth, feature, side = waiting.pop()
+            while len(undo) > depth:
+                changed, before = undo.pop()
+                box[changed] = before
+            if feature is not None:
+                undo.append((feature, box.get(feature)))
+                box[feature] = side
+            node = self.nodes[place]
+            if len(node) == 1:
+                found = {i: left for i, left in box.items() if left is not None}
+                self.steps -= 1 + len(found)
+                if self.steps < 0:
+                    raise Unsure("the tree is too large for this file: use `fidelitree verify`")
+                yield node[0], found
+                continue
+            for child, left in zip(node[2:], self._sides(node[0], node[1], box.get(node[0]))):
+                if left is not None:
+                    waiting.append((child, len(undo), node[0], left))
 
 
-class JournalFile:  # every answer of the run, and every attempt that it opened
-    def __init__(self, path, space, run):
+class Journal:
+    """Every answer of the run, and every attempt that it opened."""
+
+    def __init__(self, path, width):
         file = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-        told = {name: json.loads(text) for name, text in file.execute("SELECT name, value FROM run")}
-        rows = file.execute("SELECT * FROM answers ORDER BY id").fetchall()
-        self.attempts = {row[:2]: row[2:] for row in file.execute("SELECT * FROM attempts")}
-        file.close()
-        self.space, self.answers, self.together = space, {}, space.bits and told["door"] == "distill"
-        self.drawn, self.several = told.get("drawn", [0, 0]), len(told["rungs"]) > 1
-        for number, purpose, batch, start, count, digest, kind, inputs, labels, seconds, seal in rows:
-            head = json.dumps([purpose, batch, start, count, digest.hex(), kind, seconds.hex()]).encode()
-            sealed = hashlib.sha256(head + labels).digest(), hashlib.sha256(inputs).digest()
-            need(sealed == (seal, digest), f"record {number} is not as it was sealed")
-            shape = f"<{count}{ {'bool': '?', 'float': 'd'}.get(kind, 'q') }"
-            found, size = json.loads(labels) if kind == "str" else struct.unpack(shape, labels), len(inputs) // count
-            need(len(found) == count and len(inputs) == count * size, f"record {number} is not complete")
-            for place, label in enumerate(found):
-                self.answers.setdefault(inputs[place * size : place * size + size], set()).add(label)
-        for (ledger, number), (_, *opened, labels_since, tests_since) in self.attempts.items():
+        try:
+            self._check(file)
+            self.told = {
+                name: json.loads(text, parse_int=short_int) for name, text in file.execute("SELECT * FROM run")
+            }
+            self.attempts = {row[:2]: row[2:] for row in file.execute("SELECT * FROM attempts")}
+            self.answers = {}
+            self.twice = set()
+            self.count = 0
+            for row in file.execute("SELECT * FROM answers ORDER BY id"):
+                self._read(width, row)
+        finally:
+            file.close()
+        self.seed = self.told["seed"]
+        self.drawn = self.told.get("drawn", [0, 0])
+        self.several = len(self.told["rungs"]) > 1
+        for (ledger, number), (_, labels, tests, labels_since, tests_since) in self.attempts.items():
             need(number == 1 or (ledger, number - 1) in self.attempts, "attempts are missing")
-            late = 0 <= opened[0] <= labels_since and 0 <= opened[1] <= tests_since
-            need(late if self.several else opened == [labels_since, tests_since], "an attempt counts other inputs")
-        theirs = {name: told[name] for name in ("door", "target", "seed", "seed_chosen", "space")} | told["arguments"]
-        ours = {**run, "space": space.digest}
-        differ = [name for name in {*theirs, *ours} - NOTES if digest_of(ours.get(name)) != digest_of(theirs.get(name))]
-        limits = [{name: one[name] for name in LIMITS if name in one} in told["rungs"] for one in (ours, theirs)]
-        if differ or not all(limits) or told["lists_answers"]:
-            raise Unsure(f"its run has another {', '.join(differ) or 'limit, or way of asking'}")
-        need(self.several or sum(run["paid"].values()) == sum(row[4] for row in rows), "the run paid for others")
+            late = 0 <= labels <= labels_since and 0 <= tests <= tests_since
+            same = (labels, tests) == (labels_since, tests_since)
+            need(late and (same or self.several), "an attempt counts other inputs")
 
-    def rows(self, told, tree, purpose, since):
-        inputs, drawn = self.space.stream(told["seed"], purpose, self.together), self.drawn[purpose == "certify"]
-        most = since + told.get("drawn", drawn)
-        stop = need(most <= drawn or None not in tree.labels, "fewer inputs were drawn") or min(drawn, most)
-        for row in (one for one in itertools.islice(inputs, since, stop) if tree.predict(one) is not None):
-            labels = [*self.answers.get(self.space.key(row), ())]
-            if len(labels) != 1:
-                if labels:
-                    raise Unsure("the target answered an input in two ways")
-                return
-            yield row, labels[0]
+    def _check(self, file):
+        """Only plain tables: a view or a column that is worked out could be endless."""
+        if hasattr(file, "setlimit"):
+            file.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_VALUE)
+        for pragma in ("trusted_schema=OFF", "cell_size_check=ON", "mmap_size=0"):
+            file.execute(f"PRAGMA {pragma}")
+        made = file.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid LIMIT 9").fetchall()
+        need(";\n".join(sql for (sql,) in made) == SCHEMA.strip(), "its tables are not those of a journal")
+        need(file.execute("PRAGMA quick_check(1)").fetchone() == ("ok",), "it is damaged")
+
+    def _read(self, width, row):
+        """Read one record, which is sealed."""
+        number, purpose, batch, start, count, digest, kind, inputs, labels, seconds, seal = row
+        head = json.dumps([purpose, batch, start, count, digest.hex(), kind, seconds.hex()]).encode()
+        sealed = hashlib.sha256(head + labels).digest() == seal and hashlib.sha256(inputs).digest() == digest
+        need(sealed, f"record {number} is not as it was sealed")
+        need(count >= 1 and len(inputs) == count * width, f"record {number} is not complete")
+        sizes = {"bool": "?", "int": "q", "float": "d"}
+        if kind == "str":
+            found = json.loads(labels)
+            need(all(type(label) is str for label in found), f"record {number} has labels that are no text")
+        else:
+            need(len(labels) == struct.calcsize(f"<{sizes[kind]}") * count, f"record {number} is not complete")
+            found = struct.unpack(f"<{count}{sizes[kind]}", labels)
+        need(len(found) == count, f"record {number} is not complete")
+        self.count += count
+        for place, label in enumerate(found):
+            key = inputs[place * width : place * width + width]
+            if self.answers.setdefault(key, label) != label:
+                self.twice.add(key)
+
+    def label(self, key):
+        """The answer to an input; None where it was not asked."""
+        if key in self.twice:
+            raise Unsure("the target answered an input in two ways")
+        return self.answers.get(key)
 
 
-class Folder:  # the checks; each ends well, or says why not, or that it could not be made
+class Folder:
+    """The checks; each ends well, or says why not, or that it could not be made."""
+
     def __init__(self, path):
-        self.path, self.lines, self.journal, self.space = pathlib.Path(path), [], None, None
-        self.certificate, self.run = self.read("certificate.json"), self.read("run.json", {})
-        tree, tested = self.read("tree.json"), self.read("tested.json", {})
+        self.path = pathlib.Path(path)
+        self.lines = []
+        self.journal = self.space = None
+        self.certificate = self.read("certificate.json")
+        self.run = self.read("run.json", {})
+        tree = self.read("tree.json")
+        tested = self.read("tested.json", None)
         self.check("the journal is whole, and its run and its space are those of the certificate", self.open)
         self.check("the files are as they were saved", self.files)
         self.check("call and costs are those of the certificate", self.call, self.certificate, False)
@@ -266,10 +780,15 @@ class Folder:  # the checks; each ends well, or says why not, or that it could n
         if front := self.read("frontier.json", {}):
             self.check(f"so do all {len(front['points'])} points of the frontier", self.frontier, front)
 
-    def read(self, name, other=None):
-        return json.loads(path.read_text("utf-8")) if (path := self.path / name).exists() or other is None else other
+    def read(self, name, *other):
+        """The JSON in a file."""
+        path = self.path / name
+        if other and not path.exists():
+            return other[0]
+        return json.loads(small_file(path), parse_int=short_int)
 
     def check(self, about, made, *arguments):
+        """Make one check, and note how it ended."""
         try:
             made(*arguments)
             self.lines.append(("yes", about))
@@ -279,119 +798,253 @@ class Folder:  # the checks; each ends well, or says why not, or that it could n
             self.lines.append(("NO", f"{about}: {why!s:.200}"))
 
     def open(self):
+        """Read space and journal, and compare what they say about the run."""
         if not (self.path / "space.json").exists() or not (self.path / "journal.db").exists():
             raise Unsure("no journal, or no space, is here")
-        self.space = Space(self.read("space.json"))
-        need(self.space.digest == self.certificate["space_digest"], "the space is another")
-        self.journal = JournalFile(self.path / "journal.db", self.space, self.run)
+        space = space_of(self.read("space.json"))
+        need(space.digest == self.certificate["space_digest"], "the space is another")
+        self.space = space
+        count = len(space.features)
+        journal = Journal(self.path / "journal.db", -(-count // 8) if space.bits else 8 * count)
+        told = journal.told
+        names = ("door", "target", "seed", "seed_chosen", "space")
+        theirs = {**{name: told[name] for name in names}, **told["arguments"]}
+        ours = {**self.run, "space": space.digest}
+        compared = {*theirs, *ours} - NOTES
+        differ = [name for name in compared if plain_text(ours.get(name)) != plain_text(theirs.get(name))]
+        limits = [{name: one[name] for name in LIMITS if name in one} for one in (ours, theirs)]
+        if differ or told["lists_answers"] or any(one not in told["rungs"] for one in limits):
+            raise Unsure(f"its run has another {', '.join(differ) or 'limit, or way of asking'}")
+        paid = sum(self.run["paid"].values())
+        need(journal.several or paid == journal.count, "the run paid for others")
+        self.journal = journal
 
     def files(self):
-        if not isinstance(listed := self.run.get("files"), dict):
+        """Compare the digests of all files but the report, whose words nobody promises."""
+        listed = self.run.get("files")
+        if not isinstance(listed, dict):
             raise Unsure("no digests of them are stored")
-        for name in {*listed, *(one.name for one in self.path.iterdir())} - {"journal.db", "run.json", "README.txt"}:
-            if (self.path / name).is_file() and pathlib.Path(name).suffix in (".json", ".csv", ".html"):
-                need(listed.get(name) == digest_of((self.path / name).read_bytes()), f"{name} is not")
-            elif name in listed and name != "report.html":
-                raise Unsure(f"{name} is not here")
+        here = {one.name for one in self.path.iterdir() if one.suffix in (".json", ".csv")} - {"run.json"}
+        for name in sorted(here):
+            need(listed.get(name) == digest_of(small_file(self.path / name)), f"{name} is not")
+        if missing := sorted({*listed} - here - {"report.html"}):
+            raise Unsure(f"{missing[0]} is not here")
 
     def call(self, told, of_point):
+        """Compare what a certificate says about its run with the run."""
         run = {"tolerance": None, "defer": None, **self.run}
-        wanted = {"asked": told["queries"], "epsilon": told["epsilon"], "defer": True if "coverage" in told else None}
-        if of_point or "point" in run:
-            asked = None if told["epsilon"] is None else self.run.get("epsilon")
-            run["epsilon"] = asked if of_point else run["point"]["epsilon"]
+        if of_point:
+            run["epsilon"] = None if told["epsilon"] is None else self.run.get("epsilon")
+        elif "point" in run:
+            run["epsilon"] = run["point"]["epsilon"]
+        wanted = {"asked": told["queries"], "epsilon": told["epsilon"], "tolerance": told.get("tolerance")}
+        wanted["defer"] = True if "coverage" in told else None
         if told["method"] != "exact":
-            wanted |= {name: told[name] for name in ("delta", "seed", "seed_chosen")}
+            wanted.update((name, told[name]) for name in ("delta", "seed", "seed_chosen"))
             wanted["deterministic"] = DETERMINISTIC in told["assumes"]
-        wanted |= {"tolerance": told.get("tolerance"), **({"strategy": "influence"} if told["split_quality"] else {})}
-        usual = PRODUCT if self.space is None or self.space.rows is None else ROWS
-        need(self.space is None or told["assumes"] in ([DETERMINISTIC, *usual], usual), "it assumes something else")
+        if told["split_quality"]:
+            wanted["strategy"] = "influence"
+        if self.space is not None:
+            usual = list(self.space.assumes)
+            need(told["assumes"] in ([DETERMINISTIC, *usual], usual), "it assumes something else")
         for name, value in wanted.items():
-            need(name not in run or digest_of(run[name]) == digest_of(value), f"{name} is not the same")
+            need(name not in run or plain_text(run[name]) == plain_text(value), f"{name} is not the same")
         if missing := [name for name in (*wanted, "paid", "reason") if name not in run]:
             raise Unsure(f"{', '.join(missing)} is not stored")
 
-    def point(self, tree, told, tested):
-        tree, judged = TreeFile(tree), TreeFile(tested or tree)
-        bound, epsilon, errors, samples = (told[name] for name in ("error_bound", "epsilon", "errors", "samples"))
+    def point(self, tree_data, told, tested_data, by_leaf=None):
+        """Check a tree with its certificate: digests, level, bound, coverage, and the answers behind it."""
+        tree = Tree(tree_data)
+        tested = Tree(tested_data) if tested_data else tree
+        need((told["format"], told["version"]) == ("fidelitree.certificate", 1), "it is no certificate of version 1")
+        need(told["tree_digest"] == tree.digest, "the tree is another")
+        need(told["space_digest"] == self.certificate["space_digest"], "the space is another")
+        need(told["tested_digest"] == (tested.digest if tested_data else None), "the tested tree is another")
+        need(told["entropy"] is None and told["replayed"] is False, "it is the certificate of an audit")
+        bound, epsilon = told["error_bound"], told["epsilon"]
         need(told["holds"] is (bound < 1 if epsilon is None else bound <= epsilon), "holds is not what follows")
-        kept = [tree.digest, self.certificate["space_digest"], "fidelitree.certificate", 1, None, False]
-        need(kept == [told[name] for name in HEAD], "tree, space or kind of certificate is another")
-        need((judged.digest if tested else None) == told["tested_digest"], "the tested tree is another")
+        self.fits(tree, tested)
         if told["method"] == "exact":
-            known = json.dumps([told[name] for name in EXACT]) == '[null, null, null, 0.0, 0.0, "separate", 1, true]'
-            return need(known and abs(self.exact(tree, told) - bound) <= 1e-9, "the error is another")
-        if (helped := told.get("helped") is not None) or [told["method"], told["protocol"]] != PLAIN:
-            why = "a surrogate model shortened the test, and only `fidelitree verify` can count that again"
-            raise Unsure(why if helped else "only tests of distill and frontier are counted here")
-        number = told["attempt"]  # Basel's sum; a frontier's nine at a time
-        level = 0.8 * 0.2 ** ((number - 1) // 9) / 9 if told["ledger"] == "frontier" else 6 / (math.pi * number) ** 2
-        level *= PARTS[told["ledger"]] * told["delta"]
-        need(number <= told["attempts"] and math.isclose(told["level"], level, rel_tol=1e-6), f"not {level:.6g}")
-        certified = min(1.0, upper(errors, samples, level) + told["differs"])
-        need(math.isclose(bound, certified, rel_tol=1e-6), f"{errors} errors among {samples} give {certified:.6g}")
-        if (defers := None in tree.labels) and self.space is None:
-            raise Unsure("how often inputs reach a leaf is not known here")
-        drawn, boxes = told["drawn"] if defers else 0, (box for label, box in tree.boxes({}) if label is not None)
-        some = 1 - upper(drawn - samples, drawn, level * 0.048 / 0.92) if defers else 1  # one more bet
-        least = self.space.mass(boxes) if defers and self.space.rows is None else some
-        need(abs(told.get("coverage", 1) - least) <= 1e-6, f"it answers {least:.6g} of inputs")
-        if self.journal is None or (tested and self.space.rows is not None):
+            return self.exact(tree, told, by_leaf)
+        if told.get("helped") is not None:
+            raise Unsure("a surrogate model shortened the test, and only `fidelitree verify` can count that again")
+        if (told["method"], told["protocol"]) != ("sequential", "prequential"):
+            raise Unsure("only tests of distill and frontier are counted here")
+        level = level_of(told)
+        need(1 <= told["attempt"] <= told["attempts"] and near(told["level"], level), f"its level is not {level:.6g}")
+        errors, samples = told.get("tested_errors", told["errors"]), told["samples"]
+        certified = min(1.0, upper_end(errors, samples, level) + told["differs"])
+        need(near(bound, certified), f"{errors} errors among {samples} give {certified:.6g}")
+        self.coverage(tree, told)
+        if self.journal is None or (tested_data and not self.space.keyed):
             raise Unsure("its answers are not here, or nobody knows how often rows reach a leaf")
-        both = ((*one, *two) for one in tree.boxes({}) for two in judged.boxes(one[1]))
-        apart = self.space.mass(box for a, _, b, box in both if a != b)
+        apart = self.apart(tree, tested) if tested_data else 0.0
         need(abs(apart - told["differs"]) <= 1e-9, "it is farther from the tested tree")
-        return self.count(judged, told)
+        return self.counted(tree, tested, told, by_leaf)
 
-    def exact(self, tree, told):
-        if self.journal is None or (rows := math.prod(len(one.pieces) for one in self.space.features)) > 1 << 20:
+    def fits(self, *trees):
+        """Compare the features of trees with those of the space."""
+        for tree in trees if self.space is not None else ():
+            theirs = [(one["name"], one["kind"], one.get("values")) for one in tree.features]
+            ours = [(one.name, one.kind, one.categories) for one in self.space.features]
+            need(plain_text(theirs) == plain_text(ours), "the tree has other features than the space")
+
+    def coverage(self, tree, told):
+        """Check how much a tree answers that defers: by its mass, or by one more bet on the inputs that were drawn."""
+        least = 1.0
+        if None in tree.labels:
+            if self.space is None:
+                raise Unsure("how often inputs reach a leaf is not known here")
+            if self.space.rows is None:
+                least = math.fsum(self.space.mass(box) for label, box in tree.boxes({}) if label is not None)
+            else:
+                least = 1 - upper_end(told["drawn"] - told["samples"], told["drawn"], level_below(told))
+        need(abs(told.get("coverage", 1) - least) <= 1e-6, f"it answers {least:.6g} of inputs")
+
+    def apart(self, tree, tested):
+        """How often two trees differ, exactly."""
+        masses = []
+        for label, box in tree.boxes({}):
+            masses += [self.space.mass(both) for other, both in tested.boxes(box) if other != label]
+        return math.fsum(masses)
+
+    def exact(self, tree, told, by_leaf):
+        """Count the errors of all inputs, each of which was asked."""
+        names = ("errors", "seed", "level", "delta", "differs", "protocol", "attempt", "attempts", "seed_chosen")
+        usual = [None, None, None, 0.0, 0.0, "separate", 1, 1, True]
+        need(plain_text([told[name] for name in names]) == plain_text(usual), "an exact error has no test inputs")
+        points = [one.points() for one in self.space.features] if self.journal is not None else [[]]
+        count = math.prod(map(len, points))
+        if not 0 < count <= 1 << 20 or not self.space.independent:
             raise Unsure("only the target itself can confirm an exact error")
-        wrong = need(told["samples"] == rows and DETERMINISTIC in told["assumes"], "it is not about every input") or []
-        for point in itertools.product(*(one.pieces for one in self.space.features)):
-            labels = self.journal.answers.get(self.space.key(row := [x for x, _, _ in point]))
-            if labels is None:
+        need(told["samples"] == count and DETERMINISTIC in told["assumes"], "it is not about every input")
+        shares = collections.defaultdict(list)
+        for point in itertools.product(*points):
+            row = [value for value, _ in point]
+            label = self.journal.label(self.space.key(row))
+            if label is None:
                 raise Unsure("not every input was asked")
-            wrong += [math.prod(share for _, _, share in point)] if labels != {tree.predict(row)} else []
-        return math.fsum(wrong)
+            shares[tree.leaf(row), label].append(math.prod(share for _, share in point))
+        table = {place: math.fsum(some) for place, some in shares.items()}
+        error = math.fsum(share for (leaf, label), share in table.items() if tree.nodes[leaf][0] != label)
+        need(abs(error - told["error_bound"]) <= 1e-9, f"the error is another: {error:.6g}")
+        self.by_leaf(tree, by_leaf, table)
 
-    def count(self, tree, told):
-        journal, ledger, samples = self.journal, told["ledger"], told["samples"]
-        digest, *opened, labels, tests = journal.attempts[ledger, told["attempt"]]
+    def counted(self, tree, tested, told, by_leaf):
+        """Count the stored answers to the inputs that were drawn after the attempt was opened."""
+        journal = self.journal
+        ledger, samples, defers = told["ledger"], told["samples"], None in tested.labels
+        digest, *opened, labels_since, tests_since = journal.attempts[ledger, told["attempt"]]
         in_all = max(number for name, number in journal.attempts if name == ledger)
-        need(digest == tree.digest, "the attempt in the journal is for another tree")
-        need(in_all == told["attempts"] or (journal.several and told["attempts"] < in_all), "attempts are missing")
-        if ledger == "standing" and journal.drawn[0] and opened != [labels, tests]:
+        need(digest == tested.digest, "the attempt in the journal is for another tree")
+        fewer = journal.several and told["attempts"] < in_all
+        need(told["attempts"] == in_all or fewer, "attempts are missing")
+        standing = ledger == "standing"
+        if standing and journal.drawn[0] and opened != [labels_since, tests_since]:
             raise Unsure("an earlier run went through the same inputs")
-        streams = (("certify", tests), ("label", labels))[: 2 if ledger == "standing" else 1]
-        found = [itertools.islice(journal.rows(told, tree, *one), samples + (None in tree.labels)) for one in streams]
-        far = (lambda a, b: a != b) if (near := told.get("tolerance")) is None else lambda a, b: abs(a - b) > near
-        sums = [[0, *itertools.accumulate(far(tree.predict(row), label) for row, label in rows)] for rows in found]
-        one, two = (*sums, [0])[:2]  # the two streams may come in any turn
-        ways = [b for b in range(len(two)) if 0 <= samples - b < len(one) <= samples + 1]
-        need(any(one[samples - b] + two[b] == told["errors"] for b in ways), "the answers give other counts")
+        most = told["drawn"] if defers else samples
+        tests = self.answered(tested, "certify", tests_since, most)
+        labels = self.answered(tested, "label", labels_since, most) if standing else []
+        need(not defers or len(tests) == samples, "the tree answers other inputs")
+        sums = [[0, *itertools.accumulate(self.wrong(tested, told, *one) for one in some)] for some in (tests, labels)]
+        ways = [k for k in range(len(sums[1])) if 0 <= samples - k < len(sums[0])]  # the two may come in any turn
+        found = {sums[0][samples - k] + sums[1][k] for k in ways}
+        need(told["errors"] in found, "the answers give other counts")
+        if by_leaf is None or standing or defers or told.get("tolerance") is not None:
+            return self.by_leaf(tree, by_leaf)
+        later = self.answered(tested, "certify", tests_since, max(samples, by_leaf["samples"]))
+        return self.by_leaf(tree, by_leaf, collections.Counter((tree.leaf(row), label) for row, label in later))
+
+    def wrong(self, tree, told, row, label):
+        """Whether a tree is wrong about an input, or too far away."""
+        given = tree.predict(row)
+        return given != label if told.get("tolerance") is None else abs(given - label) > told["tolerance"]
+
+    def answered(self, tree, purpose, since, most):
+        """Inputs of a stream that a tree answers, with their answers, up to the first that was not asked."""
+        journal = self.journal
+        drawn = journal.drawn[purpose == "certify"]
+        need(since + most <= drawn or None not in tree.labels, "fewer inputs were drawn")
+        together = journal.told["door"] == "distill" and self.space.bits and self.space.independent
+        name = f"{journal.seed}/{purpose}"
+        rows = self.space.inputs(name, min(drawn, since + most), together and purpose == "certify")
+        found = []
+        for row in rows[since:]:
+            if tree.predict(row) is not None:
+                label = journal.label(self.space.key(row))
+                if label is None:
+                    break
+                found.append((row, label))
+        return found
+
+    def by_leaf(self, tree, told, table=None):
+        """Compare the answers by leaf of a frontier's point with those that were counted, where they were."""
+        if told is None:
+            return
+        classes, samples, counts = told["classes"], told["samples"], told["counts"]
+        need(len(counts) == len(tree.leaves) and {len(row) for row in counts} == {len(classes)}, "answers by leaf")
+        need(near(math.fsum(itertools.chain(*counts)), samples or 1.0, 1e-9), "answers by leaf do not add up")
+        if table is not None:
+            found = [[table.get((place, label), 0) for label in classes] for place in tree.leaves]
+            need(near(math.fsum(table.values()), samples or 1.0, 1e-9), "answers by leaf are not all that were counted")
+            same = all(near(one, two, 1e-9) for row, mine in zip(counts, found) for one, two in zip(row, mine))
+            need(same, "the answers by leaf are others")
 
     def frontier(self, front):
-        for one in front["points"]:
+        """Check every point like a result of its own, and the numbers that are written beside its certificate."""
+        points = front["points"]
+        need(set(front) == OF_FRONTIER and points, "it has other entries")
+        need((front["format"], front["version"]) == ("fidelitree.frontier", 1), "it is no frontier of version 1")
+        for one in points:
+            self.outer(one)
+        sizes = [one["leaves"] for one in points]
+        lost = [1 - one["certificate"].get("coverage", 1 - one["error_bound"]) for one in points]
+        need(
+            sorted(set(sizes)) == sizes and sorted(lost, reverse=True) == lost, "a tree is no better than a smaller one"
+        )
+        most = front["max_leaves"]
+        need(type(most) is int and sizes[-1] <= most, "a tree is larger than max_leaves")
+        need(self.run["door"] != "frontier" or self.run["max_leaves"] in (None, most), "max_leaves is another")
+        need(plain_text(front["delta"]) == plain_text(self.run["delta"]), "delta is another")
+        if "point" in self.run:
+            kept = {*self.certificate} - {"epsilon", "holds"}
+            mine = [self.run["point"]["leaves"], {name: self.certificate[name] for name in kept}]
+            found = [[one["leaves"], {name: one["certificate"].get(name) for name in kept}] for one in points]
+            need(plain_text(mine) in map(plain_text, found), "the tree is no point of the frontier")
+        for one in points:
             self.call(one["certificate"], True)
-            self.point(one["tree"], one["certificate"], one["tested"])
-        kept, leaves = {*self.certificate} - {"epsilon", "holds"}, self.run.get("point", {}).get("leaves")
-        mine = digest_of([leaves, {name: self.certificate[name] for name in kept}])
-        found = (digest_of([one["leaves"], {k: one["certificate"][k] for k in kept}]) for one in front["points"])
-        fits = digest_of(front["delta"]) == digest_of(self.run["delta"]) and ("point" not in self.run or mine in found)
-        need(fits, "delta is another, or the tree is no point of the frontier")
+            self.point(one["tree"], one["certificate"], one["tested"], one["answers"])
+
+    def outer(self, one):
+        """Compare what a point says about itself with its tree and its certificate."""
+        tree = Tree(one["tree"])
+        need(set(one) == OF_POINT and len(one["interval"]) == 2, "a point has other entries")
+        told = [one["leaves"], one["depth"], one["error_bound"], *one["interval"]]
+        follows = [len(tree.leaves), tree.depth, one["certificate"]["error_bound"], *interval_of(one["certificate"])]
+        need(all(map(near, told, follows)), f"a point says {told}, and its tree and certificate {follows}")
 
 
 def main(folder):
     """Print every check and the verdict; the exit code."""
     try:
-        lines, held = (found := Folder(folder)).lines, found.certificate["holds"]
+        found = Folder(folder)
+        lines = found.lines
+        held = found.certificate["holds"]
     except Exception as why:  # noqa: BLE001 - the same
-        lines, held = [("NO", f"{folder} can be read: {why!s:.200}")], False
-    code, verdict = (0, "confirmed") if held else (3, "confirmed: the error asked for was not reached")
-    code, verdict = (5, "undecided") if "-" in dict(lines) else (code, verdict)
-    code, verdict = (2, "do not rely on this folder") if "NO" in dict(lines) else (code, verdict)
-    ends = f"    not checked: {NOT_CHECKED}\n    {verdict}\n"
-    sys.stdout.write("".join(f"{one:<4}{sentence}\n" for one, sentence in lines) + ends)
+        lines = [("NO", f"{folder} can be read: {why!s:.200}")]
+        held = False
+    endings = {sign for sign, _ in lines}
+    if "NO" in endings:
+        code, verdict = 2, "do not rely on this folder"
+    elif "-" in endings:
+        code, verdict = 5, "undecided"
+    elif held:
+        code, verdict = 0, "confirmed"
+    else:
+        code, verdict = 3, "confirmed: the error asked for was not reached"
+    for sign, sentence in lines:
+        sys.stdout.write(f"{sign:<4}{sentence}\n")
+    sys.stdout.write(f"    not checked: {NOT_CHECKED}\n    {verdict}\n")
     return code
 
 

@@ -35,13 +35,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fidelitree import __version__
 from fidelitree.asking.journal.journal import Journal
 from fidelitree.asking.journal.opening import copied
 from fidelitree.asking.journal.run import LIMITS
 from fidelitree.certificates import standalone
 from fidelitree.certificates.certificate import Certificate
 from fidelitree.certificates.frontierfile import StoredFrontier
-from fidelitree.errors import FidelitreeError, FormatError, ParameterError, check_path, read_text, reading, writing
+from fidelitree.errors import (
+    FidelitreeError,
+    FormatError,
+    ParameterError,
+    check_path,
+    read_bytes,
+    read_text,
+    reading,
+    writing,
+)
 from fidelitree.spaces import kinds
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.trees.ensemble import Ensemble
@@ -61,16 +71,22 @@ POINT = "point"
 JOURNAL = "journal.db"
 """The answers of the run, where it kept them here."""
 VERIFIER, README = "verify.py", "README.txt"
+OLDER_VERIFIERS = {"c9d626aa94ffc6715a02fb51388820a867de39639ce1b1a09803f381271e9746": "0.2.0"}
+"""SHA-256 of the files that older versions put into their folders."""
 _README = "A decision tree (tree.json), what is promised about it (certificate.json){}."
+_ELSEWHERE = (
+    "verify.py came with this folder, and its sender could have changed it: get it elsewhere. `fidelitree verifier` "
+    "prints the genuine file, and the documentation of fidelitree {} lists its SHA-256."
+)
 _ALONE, _AGAIN, _ASKING = "python3 -I -S verify.py .", "fidelitree verify .", "fidelitree verify . --target MODEL"
 
 
 def ways_to_check(space: World, kept: bool, helped: bool) -> list[tuple[str, str]]:
     """How to check a folder, what decides first: by the ``kept`` answers of a run, or by the model.
 
-    The folder's own program draws from independent features and from rows only, and knows no surrogate that ``helped``.
+    The folder's own program draws from every world that is stored as a whole, and knows no surrogate that ``helped``.
     """
-    alone = kept and not helped and (space.independent is not None or space.table is not None)
+    alone = kept and not helped and (space.masses is not None or space.table is not None)
     some = "check files and bounds, but not the answers, which it leaves undecided"
     again = "make the run again from its journal, bit for bit" if kept else "check that the files fit each other"
     ways = [
@@ -79,6 +95,28 @@ def ways_to_check(space: World, kept: bool, helped: bool) -> list[tuple[str, str
         ("Ask the model about fresh inputs:", _ASKING),
     ]
     return ways if alone else [*ways[1:], ways[0]] if kept else [*ways[2:], *ways[:2]]
+
+
+def verifier() -> bytes:
+    """Return the genuine ``verify.py`` of this version."""
+    return Path(standalone.__file__).read_bytes().replace(b"\r\n", b"\n")
+
+
+def remark_on_verifier(folder: Path) -> str | None:
+    """Say whether a folder's own ``verify.py`` is genuine; None if there is none."""
+    path = folder / VERIFIER
+    if not path.is_file():
+        return None
+    theirs = read_bytes(path, MAX_BYTES, "a file of a stored result").replace(b"\r\n", b"\n")
+    if theirs == verifier():
+        return f"{VERIFIER} in this folder is the genuine file of fidelitree {__version__}"
+    older = OLDER_VERIFIERS.get(_digest(theirs))
+    if older is not None:
+        return f"{VERIFIER} in this folder is the genuine file of fidelitree {older}, an older version"
+    return (
+        f"{VERIFIER} in this folder is not the file of fidelitree {__version__}, nor that of an older version known "
+        f"here: do not run it, `fidelitree verifier` prints the genuine one"
+    )
 
 
 @dataclass(frozen=True)
@@ -146,8 +184,9 @@ def save(folder: str | os.PathLike[str], tree: Tree, certificate: Certificate, r
         kept = (folder / JOURNAL).is_file() or (record.journal is not None and record.journal.is_file())
         answers = ", and the answers behind it (journal.db)" if kept else "; no answers were kept"
         ways = ways_to_check(record.space, kept, record.surrogate is not None)
-        readme = "\n".join([_README.format(answers), *(f"{text} {command}" for text, command in ways), ""])
-        beside = {VERIFIER: Path(standalone.__file__).read_text(encoding="utf-8"), README: readme}
+        lines = [_README.format(answers), *(f"{text} {command}" for text, command in ways)]
+        readme = "\n".join([*lines, _ELSEWHERE.format(__version__), ""])
+        beside = {VERIFIER: verifier().decode(), README: readme}
         for name, text in {**texts, **beside}.items():
             with (place / name).open("wb") as file:
                 file.write(text.encode())

@@ -26,6 +26,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "experiment": ("experiment errata --out results",),
     "report": ("report results/model --title 'Audit of March' --out page.html",),
     "space": ("space table.csv --out space.toml",),
+    "verifier": ("verifier > verify.py", "verifier --sha256"),
     "view": ("view results",),
     "watch": ("watch results/model rows.csv --label answer",),
 }

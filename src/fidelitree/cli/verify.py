@@ -18,6 +18,15 @@ if TYPE_CHECKING:
     from fidelitree.spaces.world import World
 
 
+_CODES = {
+    "confirmed": Code.CERTIFIED,
+    "missed": Code.NOT_CERTIFIED,
+    "refuted": Code.NOT_CERTIFIED,
+    "undecided": Code.UNDECIDED,
+    "contradicted": Code.BAD_INPUT,
+}
+
+
 @dataclass(frozen=True)
 class VerifyOptions:
     """What `ft.verify` can be told."""
@@ -64,11 +73,7 @@ def verify(
             observer=progress,
         )
     tell(as_json, _plain(report), report)
-    if not report.consistent:
-        return Code.BAD_INPUT
-    if report.undecided:
-        return Code.UNDECIDED
-    return Code.CERTIFIED if report.holds else Code.NOT_CERTIFIED
+    return _CODES[report.verdict]
 
 
 def _space(folder: Path, found: OpenedTarget, inputs: SpaceOptions) -> World | None:
@@ -106,6 +111,8 @@ def _plain(report: Verification) -> dict[str, Any]:
         "undecided": report.undecided,
         "certified": report.holds,
         "checks": [{"passed": check.passed, "sentence": check.sentence} for check in report.checks],
+        "verdict": report.verdict,
+        "remarks": list(report.remarks),
         "unchecked": list(report.unchecked),
         "certificate": report.certificate.to_dict(),
         "fresh": None if report.fresh is None else report.fresh.to_dict(),

@@ -214,14 +214,18 @@ def _report(result: store.Stored) -> str:
 
 
 def _verified(result: store.Stored) -> list[Html]:
-    """Each check with a sign."""
+    """Each check with a sign: the checks and the verdict of ``fidelitree verify``, and no others."""
     from fidelitree.runs.agree.verify import verify  # noqa: PLC0415 - only this page needs it, and all that it loads
 
-    found = verify(result.folder, answers=True)
+    found = verify(result.folder)
     lines = [tag("li", f"{_SIGNS[check.passed]} {check.sentence}") for check in found.checks]
-    said = str(found).splitlines()[len(found.checks) :]
-    left, verdict = said[0], (tag("p", line) for line in said[1:])
-    return [tag("blockquote", *verdict), tag("ul", *lines, class_="checks"), tag("p", f"{left}.", class_="note")]
+    verdict = (tag("p", line) for line in found.explained.splitlines())
+    notes = [*found.remarks, f"not checked: {', '.join(found.unchecked)}"]
+    return [
+        tag("blockquote", *verdict),
+        tag("ul", *lines, class_="checks"),
+        *(tag("p", f"{note}.", class_="note") for note in notes),
+    ]
 
 
 def _stored_disagreements(result: store.Stored) -> tuple[Disagreements, int]:

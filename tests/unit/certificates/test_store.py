@@ -192,27 +192,28 @@ def test_a_result_takes_its_journal_along(tmp_path: Path) -> None:
     assert (tmp_path / "kept" / "journal.db").stat().st_mode & 0o077 == 0
     assert ft.verify(tmp_path / "kept").holds
     told = (tmp_path / "kept" / "README.txt").read_text(encoding="utf-8")
-    assert (told.count("\n"), "(journal.db)" in told) == (4, True)
+    assert (told.count("\n"), "(journal.db)" in told) == (5, True)
+    assert "could have changed it: get it elsewhere. `fidelitree verifier` prints the genuine file" in told
     assert "With Python alone, count the stored answers again: python3 -I -S verify.py ." in told.splitlines()[1]
     ft.distill(lambda batch: batch[:, 0], space).save(tmp_path / "without")
     told = (tmp_path / "without" / "README.txt").read_text(encoding="utf-8")
-    assert (told.count("\n"), "journal" in told, "no answers were kept" in told) == (4, False, True)
+    assert (told.count("\n"), "journal" in told, "no answers were kept" in told) == (5, False, True)
     assert told.splitlines()[1] == "Ask the model about fresh inputs: fidelitree verify . --target MODEL"
     assert "but not the answers, which it leaves undecided: python3 -I -S verify.py ." in told
 
 
-@pytest.mark.parametrize(("fitted", "first"), [(True, "fidelitree verify ."), (False, "python3 -I -S verify.py .")])
-def test_what_is_offered_first_decides(tmp_path: Path, fitted: bool, first: str) -> None:
-    """Over a fitted world the folder's own program is left undecided, and it says so."""
+@pytest.mark.parametrize(("near", "first"), [(True, "fidelitree verify ."), (False, "python3 -I -S verify.py .")])
+def test_what_is_offered_first_decides(tmp_path: Path, near: bool, first: str) -> None:
+    """Over neighbours of rows the folder's own program is left undecided, and it says so."""
     rows = pd.DataFrame(np.random.default_rng(0).normal(size=(120, 2)), columns=["a", "b"])
-    space = ft.ChowLiu.from_data(rows) if fitted else ft.ProductSpace.from_data(rows)
+    space = ft.Rows(rows, blend=0.1) if near else ft.ChowLiu.from_data(rows)
     made = ft.distill(lambda batch: batch["a"] > 0, space, epsilon=0.2, journal=tmp_path / "j.db")
     made.save(tmp_path / "kept")
     ways = ways_to_check(space, kept=True, helped=False)
     assert ways[0][1] == first
-    assert standalone.main(tmp_path / "kept") == (5 if fitted else 0)
+    assert standalone.main(tmp_path / "kept") == (5 if near else 0)
     assert not ft.verify(tmp_path / "kept").undecided
-    assert any("leaves undecided" in text for text, _ in ways) is fitted
+    assert any("leaves undecided" in text for text, _ in ways) is near
     page = (tmp_path / "kept" / "report.html").read_text(encoding="utf-8")
     assert page.index(ways[0][1]) < page.index(ways[1][1] + "<")
     assert ways_to_check(space, kept=False, helped=False)[0][1] == "fidelitree verify . --target MODEL"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import html
 import json
 import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import fidelitree as ft
@@ -144,3 +146,55 @@ def test_a_table_that_cannot_be_read_is_one_line(folder: Path, table: str) -> No
     page = Viewer(folder).page("rows", {"of": "good"}, table)
     assert page.status == 400
     assert "That did not work" in page.body
+
+
+def _another_bound(folder: Path) -> None:
+    promise(folder, error_bound=0.001)
+
+
+def _no_journal(folder: Path) -> None:
+    (folder / "other" / "journal.db").unlink()
+
+
+def _another_trace(folder: Path) -> None:
+    """Only a replay finds it: the digest is written anew."""
+    trace, run = folder / "other" / "trace.csv", folder / "other" / "run.json"
+    trace.write_bytes(trace.read_bytes().rsplit(b"\n", 2)[0] + b"\n")
+    told = json.loads(run.read_text(encoding="utf-8"))
+    told["files"]["trace.csv"] = hashlib.sha256(trace.read_bytes()).hexdigest()
+    run.write_text(json.dumps(told), encoding="utf-8")
+
+
+def _no_run(folder: Path) -> None:
+    (folder / "other" / "run.json").unlink()
+
+
+@pytest.mark.parametrize("change", [None, _another_bound, _no_journal, _another_trace, _no_run])
+def test_view_and_verify_say_the_same(folder: Path, change: Any) -> None:
+    """The page of a result has every check and the verdict of ``fidelitree verify``, word for word."""
+    if change is not None:
+        change(folder)
+    found = ft.verify(folder / "other")
+    page = html.unescape(Viewer(folder).page("verify", {"of": "other"}).body)
+    for words in (*found.explained.splitlines(), *(check.sentence for check in found.checks), *found.remarks):
+        assert words in page
+    assert page.count("✗") == sum(check.passed is False for check in found.checks)
+
+
+def test_view_confirms_what_only_a_replay_confirms(tmp_path: Path) -> None:
+    """Counting the answers does not decide here: 0.2.0 said "Undecided" on the page and "confirm" in the shell."""
+    rows = {"x": np.arange(400) % 89 / 89.0, "y": np.arange(400) % 97 / 97.0}
+    made = ft.distill(
+        lambda batch: np.asarray(batch["x"]) > 0.5,
+        ft.Rows(rows, blend=0.1),
+        epsilon=0.2,
+        seed=0,
+        journal=tmp_path / "j.db",
+    )
+    made.save(tmp_path / "results" / "kept")
+    assert ft.verify(tmp_path / "results" / "kept", answers=True).undecided
+    assert ft.verify(tmp_path / "results" / "kept").verdict == "confirmed"
+    assert (
+        "The stored answers confirm the certificate."
+        in Viewer(tmp_path / "results").page("verify", {"of": "kept"}).body
+    )

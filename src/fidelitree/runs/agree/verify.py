@@ -19,7 +19,7 @@ from fidelitree.asking.journal.run import LIMITS
 from fidelitree.asking.journalled import Replayed
 from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, Certificate
 from fidelitree.certificates.consistency import UNCHECKED, Check, checks, same
-from fidelitree.certificates.store import POINT, Stored, load, table
+from fidelitree.certificates.store import POINT, Stored, load, remark_on_verifier, table
 from fidelitree.errors import FormatError, ParameterError, TargetError, check_switch
 from fidelitree.runs.agree.audit import certify
 from fidelitree.runs.agree.claim import patience_of
@@ -97,6 +97,7 @@ class Verification:
         checks: What was looked at, each with its outcome.
         fresh: The certificate of new test inputs, where the target was asked.
         unchecked: What nothing determines: it may be anything, and is no part of the verdict.
+        remarks: What a reader should know, and is no part of the verdict either.
 
     Examples:
         >>> import tempfile
@@ -113,6 +114,18 @@ class Verification:
     checks: tuple[Check, ...]
     fresh: Certificate | None = None
     unchecked: tuple[str, ...] = UNCHECKED
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """The one decision: "contradicted", "refuted" by the target, "undecided", "missed" the goal, or "confirmed"."""
+        if not self.consistent:
+            return "contradicted"
+        if self.contradicted:
+            return "refuted"
+        if not (self._replayed or (self.fresh is not None and self.fresh.holds)):
+            return "undecided"
+        return "confirmed" if self.certificate.holds else "missed"
 
     @property
     def consistent(self) -> bool:
@@ -134,13 +147,12 @@ class Verification:
     @property
     def undecided(self) -> bool:
         """Whether neither the stored answers nor the target confirm the certificate, and nothing contradicts it."""
-        confirmed = self._replayed or (self.fresh is not None and self.fresh.holds)
-        return self.consistent and not (self.contradicted or confirmed)
+        return self.verdict == "undecided"
 
     @property
     def holds(self) -> bool:
         """Whether the error asked for is certified, and that is confirmed by the target or by the stored answers."""
-        return self.certificate.holds and self.consistent and not (self.contradicted or self.undecided)
+        return self.verdict == "confirmed"
 
     def __bool__(self) -> bool:
         """The same: `if verify(folder)` must not be true of a forged one."""
@@ -155,14 +167,17 @@ class Verification:
         if self.fresh is not None:
             passed = False if self.contradicted else self.fresh.holds or None
             lines.append(str(Check(passed, f"the target, asked again: {' '.join(str(self.fresh).splitlines())}")))
-        return "\n".join([*lines, f"not checked: {', '.join(self.unchecked)}", self._verdict()])
+        lines += [f"    {remark}" for remark in self.remarks]
+        return "\n".join([*lines, f"not checked: {', '.join(self.unchecked)}", self.explained])
 
-    def _verdict(self) -> str:
-        if not self.consistent:
+    @property
+    def explained(self) -> str:
+        """The verdict in words."""
+        if self.verdict == "contradicted":
             return "This folder contradicts itself: do not rely on it."
-        if self.contradicted:
+        if self.verdict == "refuted":
             return "The target contradicts the stored certificate: it is not the same target, or not the same space."
-        if self.undecided:
+        if self.verdict == "undecided":
             return f"Undecided: {_why_undecided(self.fresh)}"
         if self.fresh is not None and not self._replayed:
             return "The target confirms the tree; the counts of the stored certificate are not checked."
@@ -230,7 +245,9 @@ def verify(
     stored = load(folder)
     if space is not None:
         product_of(space)
-    found = Verification(stored.certificate, tuple(_checks(stored, space, answers)))
+    remark = remark_on_verifier(stored.folder)
+    remarks = () if remark is None else (remark,)
+    found = Verification(stored.certificate, tuple(_checks(stored, space, answers)), remarks=remarks)
     if target is None or not found.consistent:
         return found
     epsilon, delta = _promised(stored.certificate), stored.certificate.delta or _DELTA
