@@ -51,8 +51,15 @@ CREATE TABLE answers (
 CREATE INDEX by_batch ON answers (purpose, batch);
 CREATE TABLE attempts (
     ledger TEXT NOT NULL, number INTEGER NOT NULL, tree TEXT NOT NULL, labels INTEGER NOT NULL, tests INTEGER NOT NULL,
-    labels_since INTEGER NOT NULL, tests_since INTEGER NOT NULL, PRIMARY KEY (ledger, number)) WITHOUT ROWID
+    labels_since INTEGER NOT NULL, tests_since INTEGER NOT NULL, {}PRIMARY KEY (ledger, number)) WITHOUT ROWID
 """
+KEYS = """run INTEGER NOT NULL, before TEXT NOT NULL,
+    key TEXT NOT NULL, """
+FIRST_KEY = "0"
+NO_WITNESS = (
+    "the stored answers give these counts, but they do not show when the tree was made: it may have been changed after "
+    "its test inputs were known. `fidelitree verify` makes the run again, or asks the target"
+)
 NOT_CHECKED = (
     "how the tree was found, its cost, why the run ended, the words of the report, real rows, tables of answers in "
     "certificates, versions"
@@ -181,14 +188,19 @@ def level_below(told):
     return level_of(told) * LOWER[told["ledger"]] / UPPER[told["ledger"]]
 
 
+def errors_of_test(told):
+    """The errors from which the bound follows: those of the tree that was tested, where it is not the returned one."""
+    return told["errors"] if told.get("tested_errors") is None else told["tested_errors"]
+
+
 def interval_of(told):
     """Both ends of the error."""
     bound = told["error_bound"]
     if told["method"] == "exact":
         return bound, bound
-    if not told["errors"] or "coverage" in told:
+    if not errors_of_test(told) or "coverage" in told:
         return 0.0, bound
-    least = lower_end(told.get("tested_errors", told["errors"]), told["samples"], level_below(told))
+    least = lower_end(errors_of_test(told), told["samples"], level_below(told))
     return min(max(0.0, least - told["differs"]), bound), bound
 
 
@@ -697,8 +709,21 @@ class Tree:
                     waiting.append((child, len(undo), node[0], left))
 
 
+Attempt = collections.namedtuple(
+    "Attempt",
+    "ledger number tree labels tests labels_since tests_since run before key",
+    defaults=(0, "", ""),
+)
+
+
 class Journal:
-    """Every answer of the run, and every attempt that it opened."""
+    """Every answer of the run, and every attempt that it opened.
+
+    An attempt is a test of one tree, opened after some inputs for learning (labels) and some for tests. Where inputs
+    are keyed, those after it come from streams that are named by its key. A key is the hash of the key before it and of
+    what was opened: its ledger, both places, the digest of its tree. So a tree that is changed afterwards has other
+    test inputs, and the journal holds no answers to those.
+    """
 
     def __init__(self, path, width):
         file = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
@@ -707,7 +732,7 @@ class Journal:
             self.told = {
                 name: json.loads(text, parse_int=short_int) for name, text in file.execute("SELECT * FROM run")
             }
-            self.attempts = {row[:2]: row[2:] for row in file.execute("SELECT * FROM attempts")}
+            self.attempts = {row[:2]: Attempt(*row) for row in file.execute("SELECT * FROM attempts")}
             self.answers = {}
             self.twice = set()
             self.count = 0
@@ -718,11 +743,32 @@ class Journal:
         self.seed = self.told["seed"]
         self.drawn = self.told.get("drawn", [0, 0])
         self.several = len(self.told["rungs"]) > 1
-        for (ledger, number), (_, labels, tests, labels_since, tests_since) in self.attempts.items():
-            need(number == 1 or (ledger, number - 1) in self.attempts, "attempts are missing")
-            late = 0 <= labels <= labels_since and 0 <= tests <= tests_since
-            same = (labels, tests) == (labels_since, tests_since)
-            need(late and (same or self.several), "an attempt counts other inputs")
+        for one in self.attempts.values():
+            need(one.number == 1 or (one.ledger, one.number - 1) in self.attempts, "attempts are missing")
+            late = 0 <= one.labels <= one.labels_since and 0 <= one.tests <= one.tests_since
+            same = (one.labels, one.tests) == (one.labels_since, one.tests_since)
+            need(late and (same or (self.several and not one.key)), "an attempt counts other inputs")
+
+    def way(self, attempt):
+        """The attempts of one run in the order of their keys, each of which is worked out again; none without keys."""
+        following = collections.defaultdict(list)
+        for one in self.attempts.values():
+            if one.run == attempt.run and attempt.key:
+                following[one.before].append(one)
+        found = []
+        key = FIRST_KEY
+        while key in following:
+            one = following.pop(key)[0]
+            told = "/".join(map(str, (key, one.ledger, one.labels, one.tests, one.tree)))
+            key = hashlib.sha256(told.encode()).hexdigest()
+            need(one.key == key, "a key does not follow from the attempts before it")
+            last = found[-1] if found else one
+            need(last.labels <= one.labels and last.tests <= one.tests, "places of attempts fall")
+            earlier = [other.number for other in found if other.ledger == one.ledger]
+            need(not earlier or earlier[-1] < one.number, "attempts are not numbered in their order")
+            found.append(one)
+        need(not following, "attempts are missing between two keys")
+        return found
 
     def _check(self, file):
         """Only plain tables: a view or a column that is worked out could be endless."""
@@ -731,7 +777,8 @@ class Journal:
         for pragma in ("trusted_schema=OFF", "cell_size_check=ON", "mmap_size=0"):
             file.execute(f"PRAGMA {pragma}")
         made = file.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid LIMIT 9").fetchall()
-        need(";\n".join(sql for (sql,) in made) == SCHEMA.strip(), "its tables are not those of a journal")
+        texts = [SCHEMA.format(more).strip() for more in ("", KEYS)]
+        need(";\n".join(sql for (sql,) in made) in texts, "its tables are not those of a journal")
         need(file.execute("PRAGMA quick_check(1)").fetchone() == ("ok",), "it is damaged")
 
     def _read(self, width, row):
@@ -856,7 +903,8 @@ class Folder:
         """Check a tree with its certificate: digests, level, bound, coverage, and the answers behind it."""
         tree = Tree(tree_data)
         tested = Tree(tested_data) if tested_data else tree
-        need((told["format"], told["version"]) == ("fidelitree.certificate", 1), "it is no certificate of version 1")
+        known = told["format"] == "fidelitree.certificate" and told["version"] in (1, 2)
+        need(known, "it is no certificate of version 1 or 2")
         need(told["tree_digest"] == tree.digest, "the tree is another")
         need(told["space_digest"] == self.certificate["space_digest"], "the space is another")
         need(told["tested_digest"] == (tested.digest if tested_data else None), "the tested tree is another")
@@ -872,7 +920,7 @@ class Folder:
             raise Unsure("only tests of distill and frontier are counted here")
         level = level_of(told)
         need(1 <= told["attempt"] <= told["attempts"] and near(told["level"], level), f"its level is not {level:.6g}")
-        errors, samples = told.get("tested_errors", told["errors"]), told["samples"]
+        errors, samples = errors_of_test(told), told["samples"]
         certified = min(1.0, upper_end(errors, samples, level) + told["differs"])
         need(near(bound, certified), f"{errors} errors among {samples} give {certified:.6g}")
         self.coverage(tree, told)
@@ -934,48 +982,70 @@ class Folder:
         """Count the stored answers to the inputs that were drawn after the attempt was opened."""
         journal = self.journal
         ledger, samples, defers = told["ledger"], told["samples"], None in tested.labels
-        digest, *opened, labels_since, tests_since = journal.attempts[ledger, told["attempt"]]
+        attempt = journal.attempts[ledger, told["attempt"]]
         in_all = max(number for name, number in journal.attempts if name == ledger)
-        need(digest == tested.digest, "the attempt in the journal is for another tree")
+        need(attempt.tree == tested.digest, "the attempt in the journal is for another tree")
         fewer = journal.several and told["attempts"] < in_all
         need(told["attempts"] == in_all or fewer, "attempts are missing")
         standing = ledger == "standing"
-        if standing and journal.drawn[0] and opened != [labels_since, tests_since]:
+        passed = (attempt.labels, attempt.tests) != (attempt.labels_since, attempt.tests_since)
+        if standing and journal.drawn[0] and passed:
             raise Unsure("an earlier run went through the same inputs")
         most = told["drawn"] if defers else samples
-        tests = self.answered(tested, "certify", tests_since, most)
-        labels = self.answered(tested, "label", labels_since, most) if standing else []
+        tests = self.answered(tested, "certify", attempt, most)
+        labels = self.answered(tested, "label", attempt, most) if standing else []
         need(not defers or len(tests) == samples, "the tree answers other inputs")
-        sums = [[0, *itertools.accumulate(self.wrong(tested, told, *one) for one in some)] for some in (tests, labels)]
-        ways = [k for k in range(len(sums[1])) if 0 <= samples - k < len(sums[0])]  # the two may come in any turn
-        found = {sums[0][samples - k] + sums[1][k] for k in ways}
-        need(told["errors"] in found, "the answers give other counts")
+        # The two streams may come in any turn: so many of the one, and the rest of the other.
+        ways = [k for k in range(len(labels) + 1) if 0 <= samples - k <= len(tests)]
+        counts = [(tested, errors_of_test(told))]
+        if told["version"] > 1:  # older certificates count the tested tree alone
+            counts.append((tree, told["errors"]))
+        for judged, errors in counts:
+            sums = [self.wrong(judged, told, some) for some in (tests, labels)]
+            ways = [k for k in ways if sums[0][samples - k] + sums[1][k] == errors]
+            need(ways, "the answers give other counts")
         if by_leaf is None or standing or defers or told.get("tolerance") is not None:
-            return self.by_leaf(tree, by_leaf)
-        later = self.answered(tested, "certify", tests_since, max(samples, by_leaf["samples"]))
-        return self.by_leaf(tree, by_leaf, collections.Counter((tree.leaf(row), label) for row, label in later))
+            self.by_leaf(tree, by_leaf)
+        else:
+            later = self.answered(tested, "certify", attempt, max(samples, by_leaf["samples"]))
+            self.by_leaf(tree, by_leaf, collections.Counter((tree.leaf(row), label) for row, label in later))
+        if not (attempt.key and self.space.keyed):
+            raise Unsure(NO_WITNESS)
 
-    def wrong(self, tree, told, row, label):
-        """Whether a tree is wrong about an input, or too far away."""
-        given = tree.predict(row)
-        return given != label if told.get("tolerance") is None else abs(given - label) > told["tolerance"]
+    def wrong(self, tree, told, answers):
+        """How often a tree was wrong, or too far away, after 0, 1, 2, ... answers."""
+        given = [(tree.predict(row), label) for row, label in answers]
+        if told.get("tolerance") is None:
+            return [0, *itertools.accumulate(one != two for one, two in given)]
+        return [0, *itertools.accumulate(abs(one - two) > told["tolerance"] for one, two in given)]
 
-    def answered(self, tree, purpose, since, most):
-        """Inputs of a stream that a tree answers, with their answers, up to the first that was not asked."""
-        journal = self.journal
-        drawn = journal.drawn[purpose == "certify"]
+    def answered(self, tree, purpose, attempt, most):
+        """Inputs after an opening that a tree answers, with their answers, up to the first that was not asked."""
+        since = attempt.tests_since if purpose == "certify" else attempt.labels_since
+        drawn = self.journal.drawn[purpose == "certify"]
         need(since + most <= drawn or None not in tree.labels, "fewer inputs were drawn")
-        together = journal.told["door"] == "distill" and self.space.bits and self.space.independent
-        name = f"{journal.seed}/{purpose}"
-        rows = self.space.inputs(name, min(drawn, since + most), together and purpose == "certify")
         found = []
-        for row in rows[since:]:
+        for row in self.inputs(purpose, attempt, since, min(drawn, since + most)):
             if tree.predict(row) is not None:
-                label = journal.label(self.space.key(row))
+                label = self.journal.label(self.space.key(row))
                 if label is None:
                     break
                 found.append((row, label))
         return found
+
+    def inputs(self, purpose, attempt, since, end):
+        """The inputs of a run from one place to another; each opening begins a stream of its own."""
+        journal = self.journal
+        together = purpose == "certify" and journal.told["door"] == "distill" and self.space.bits
+        way = journal.way(attempt)
+        names = [f"{journal.seed}/{purpose}/{key}" for key in (FIRST_KEY, *(one.key for one in way))]
+        starts = [0, *((one.tests if purpose == "certify" else one.labels) for one in way)]
+        if not way:
+            names = [f"{journal.seed}/{purpose}"]
+        for name, start, stop in zip(names, starts, [*starts[1:], end]):
+            count = min(stop, end) - start
+            if count > 0 and stop > since:
+                yield from self.space.inputs(name, count, together and self.space.independent)[max(0, since - start) :]
 
     def by_leaf(self, tree, told, table=None):
         """Compare the answers by leaf of a frontier's point with those that were counted, where they were."""
