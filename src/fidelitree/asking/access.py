@@ -205,6 +205,7 @@ def _journal(target: Target, path: str | os.PathLike[str], run: Run) -> Journal:
         journal.run.check(run, replaying=True)
         if journal.run.arguments != run.arguments:
             journal.ending = None  # that of a run with other limits
+            journal.run = replace(journal.run, arguments=run.arguments)
         if journal.run.lists_answers:
             raise ParameterError(
                 "a run whose target is a tree, a table or a circuit cannot be replayed without it: more than its "

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,6 +42,16 @@ MILESTONE = 64  # labels at which the first standing attempts are opened; the ne
 _TREES, _CONSTANTS = 3, 2  # standing attempts that still count: the last ones
 
 
+@dataclass(frozen=True)
+class Tally:
+    """What an attempt will have counted after a batch: which inputs of it are ``wrong``, and its new counts."""
+
+    wrong: NDArray[np.bool_]
+    counts: tuple[int, int]
+    waits: dict[str, int]
+    drawn: int = 0
+
+
 class Attempt(Bet):
     """A tree, what it may spend of delta, and how it has fared since the attempt was opened.
 
@@ -52,19 +63,23 @@ class Attempt(Bet):
         self._tolerance = tolerance
         self.tree, self.number, self.ledger, self.waits = tree, entry.number, entry.ledger, dict(entry.waits)
 
-    def see(self, batch: NDArray[Any], labels: NDArray[Any], stream: str = TEST) -> NDArray[np.bool_]:
-        """Count answers to inputs drawn since; which of them the tree has wrong."""
+    def tally(self, batch: NDArray[Any], labels: NDArray[Any], stream: str = TEST) -> Tally:
+        """What answers to inputs drawn since would add; nothing is counted before `add`."""
         wrong = apart(self.tree.predict_inner(batch), labels, self._tolerance)
-        new = wrong[self._passed(len(wrong), stream) :]
-        self.count(int(np.count_nonzero(new)), len(new))
-        return wrong
+        passed, waits = self._passed(len(wrong), stream)
+        new = wrong[passed:]
+        counts = self.errors + int(np.count_nonzero(new)), self.samples + len(new)
+        return Tally(wrong, counts, waits)
 
-    def _passed(self, rows: int, stream: str) -> int:
-        """How many of the next inputs are not for it; none is until every stream has come so far."""
-        waits = any(left for name, left in self.waits.items() if name != stream)
+    def add(self, tally: Tally) -> None:
+        """Count what was worked out; to do so twice changes nothing."""
+        self.counts, self.waits = tally.counts, tally.waits
+
+    def _passed(self, rows: int, stream: str) -> tuple[int, dict[str, int]]:
+        """How many of the next inputs are not for it, and of those after them; none is until every stream is so far."""
+        others = any(left for name, left in self.waits.items() if name != stream)
         left = self.waits.get(stream, 0)
-        self.waits[stream] = max(0, left - rows)
-        return rows if waits else min(left, rows)
+        return rows if others else min(left, rows), {**self.waits, stream: max(0, left - rows)}
 
 
 class StandingAttempts:
@@ -102,11 +117,10 @@ class StandingAttempts:
 
     def count(self, batch: NDArray[Any], labels: NDArray[Any], stream: str = TEST) -> None:
         """Count answers to inputs that came as the space gives them, before they teach anybody."""
+        _counted_together(self.live, batch, labels, stream)
         self._votes.update(labels.tolist())
         if self.live:
             self.kept.keep(batch, labels)
-        for attempt in self.live:
-            attempt.see(batch, labels, stream)
 
     def usual(self) -> Any:
         """The most frequent label of those inputs, the first in order among equals; None before the first."""
@@ -116,6 +130,27 @@ class StandingAttempts:
     def constants(self) -> list[Attempt]:
         """Those for a constant that still count."""
         return _parted(self.live)[0]
+
+
+def _counted_together(
+    attempts: Sequence[Attempt], batch: NDArray[Any], labels: NDArray[Any], stream: str
+) -> list[Tally]:
+    """Count a batch for all attempts or for none: first it is worked out, then it is added.
+
+    An interrupt that comes while it is added waits until that is done.
+    """
+    tallies = [attempt.tally(batch, labels, stream) for attempt in attempts]
+    try:
+        _add(attempts, tallies)
+    except KeyboardInterrupt:
+        _add(attempts, tallies)
+        raise
+    return tallies
+
+
+def _add(attempts: Sequence[Attempt], tallies: Sequence[Tally]) -> None:
+    for attempt, tally in zip(attempts, tallies, strict=True):
+        attempt.add(tally)
 
 
 def _parted(attempts: list[Attempt]) -> tuple[list[Attempt], list[Attempt]]:
@@ -174,14 +209,9 @@ class Attempts:
 
     def judged(self, asked: int, size: int, error: float, tested: Attempt | None) -> TreeJudged:
         """One tree's own figures: what an attempt has counted for its tree; before that, an estimate and no bound."""
-        self.look()
         if tested is None or not tested.samples:
             return TreeJudged(asked, size, error, 1.0)
         return TreeJudged(asked, tested.tree.size, tested.errors / tested.samples, tested.error_bound)
-
-    def look(self) -> None:
-        """Let attempts keep what they certify now: what was certified at one look stays so."""
-        _ = self.error_bound
 
     @property
     def live(self) -> list[Attempt]:
@@ -198,8 +228,8 @@ class Attempts:
 
     @property
     def certified(self) -> bool:
-        """Whether the error asked for was certified when somebody looked; nothing is worked out."""
-        return any(one.certified <= self.epsilon for one in self.live)
+        """Whether the error asked for is certified by what was counted so far."""
+        return any(one.certifies(self.epsilon) for one in self.live)
 
     @property
     def at_best(self) -> int:
@@ -217,13 +247,11 @@ class Attempts:
 
         Where some were not ``asked``, because every tree defers them, what is left tells nothing about other trees.
         """
+        tallies = _counted_together(self.all, batch, labels, TEST)
         self.kept.keep(*((batch, labels) if asked is None else (batch[asked], labels[asked])))
-        wrong = np.zeros(len(labels), np.bool_)
-        for attempt in self.all:
-            wrong = attempt.see(batch, labels)
         if asked is None:
             self.standing.count(batch, labels)
-        return wrong
+        return tallies[-1].wrong if tallies else np.zeros(len(labels), np.bool_)
 
     def to_ask(self, batch: NDArray[Any]) -> NDArray[np.bool_] | None:
         """Which inputs some tree under test answers; None where one of them answers all."""
@@ -239,7 +267,7 @@ class Attempts:
 
     @property
     def error_bound(self) -> float:
-        """The smallest error certified so far."""
+        """The smallest error that is certified now."""
         least = 1.0
         for attempt in reversed(self.all):  # the last tree is the best, most often
             least = attempt.lower(least)

@@ -15,7 +15,7 @@ from fidelitree.certificates import confusionfile
 from fidelitree.certificates.helped import Help
 from fidelitree.certificates.real_rows import RealRows
 from fidelitree.display.card import Status, card, standing
-from fidelitree.display.wording import at_least, at_most, counted, percent, span, whole
+from fidelitree.display.wording import at_least, at_most, counted, goal_of, percent, span, whole
 from fidelitree.errors import FormatError, check_stored, is_entropy, is_json, is_text, json_kinds
 from fidelitree.spaces.product import ASSUMES_DISTRIBUTION
 from fidelitree.theory.sequential import AUDIT, INTERVAL, LEDGERS, WHOLE, coverage_bound, least_error
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 check_certificate = partial(check_stored, "certificate")
 ASSUMES_DETERMINISTIC = "the target is deterministic"
 FORMAT = "fidelitree.certificate"
-VERSION = 1
+VERSION = 2
+"""Of version 1, ``errors`` are those of the tree that was tested, also where another one was returned."""
 METHODS = ("exact", "fixed", "sequential")
 PROTOCOLS = ("separate", "prequential")
 OF_ANSWERS = "answers:"
@@ -50,7 +51,7 @@ class Certificate:
         delta: The chance that the run states a false bound; 0 where it is exact.
         error_bound: The error that is certified.
         samples: How many test inputs were counted.
-        errors: On how many of them tree and target differ.
+        errors: On how many of them this tree and the target differ; None where that was not counted.
         method: "exact": every input was counted; "fixed": so many tests were planned; "sequential": an any-time test.
         tree_digest: SHA-256 of the tree that the promise is about.
         space_digest: SHA-256 of where inputs come from.
@@ -67,6 +68,7 @@ class Certificate:
         queries: Labels asked, by purpose.
         versions: What it was made with.
         tested_digest: SHA-256 of the tree that was tested, where it is another one.
+        tested_errors: On how many test inputs that one and the target differ: its bound and ``differs`` give this one.
         entropy: Went into the test inputs of an audit beside the seed, so that nobody could foresee them.
         replayed: Whether that entropy was given, so that the test inputs were known.
         confusion: The target's answers against the tree's; its intervals are no part of delta.
@@ -106,6 +108,7 @@ class Certificate:
     queries: Mapping[str, int] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=versions_now)
     tested_digest: str | None = None
+    tested_errors: int | None = None
     entropy: str | None = None
     replayed: bool = False
     confusion: Confusion | None = None
@@ -122,6 +125,16 @@ class Certificate:
         return self.error_bound if self.coverage is None else 1.0 - self.coverage
 
     @property
+    def errors_of_test(self) -> int | None:
+        """The errors from which the bound follows: those of the tree that was tested."""
+        return self.errors if self.tested_errors is None else self.tested_errors
+
+    @property
+    def agreement(self) -> str:
+        """The agreement that is certified, as every surface shows it."""
+        return at_least(self.error_bound, self.epsilon)
+
+    @property
     def holds(self) -> bool:
         """Whether the error asked for was certified; where none was named, whether anything was."""
         return self.error_bound < 1 if self.epsilon is None else self.error_bound <= self.epsilon
@@ -132,9 +145,10 @@ class Certificate:
         if self.method == "exact":
             return self.error_bound, self.error_bound
         older = self.protocol == "separate" and self.ledger not in (AUDIT, INTERVAL)
-        if older or self.level is None or not self.errors or self.coverage is not None:
+        errors = self.errors_of_test
+        if older or self.level is None or not errors or self.coverage is not None:
             return 0.0, self.error_bound
-        least = least_error(self.errors, self.samples, self.ledger, self.level) - self.differs
+        least = least_error(errors, self.samples, self.ledger, self.level) - self.differs
         return min(max(0.0, least), self.error_bound), self.error_bound
 
     @property
@@ -163,7 +177,7 @@ class Certificate:
     def __str__(self) -> str:
         """Two lines: the promise; its basis and what it assumes."""
         assumes = f" Assumes: {'; '.join(self.assumes)}." if self.assumes else ""
-        return f"{self._promise()}\nBasis: {self._basis()}.{assumes}{_REPLAY if self.replayed else ''}"
+        return f"{self._promise()}\n{self._basis()}{assumes}{_REPLAY if self.replayed else ''}"
 
     def _promise(self) -> str:
         if self.coverage == 0:
@@ -174,17 +188,17 @@ class Certificate:
         if self.coverage is not None:
             return self._deferring(agrees)
         if self.method == "exact":
-            return f"Exact: {agrees} {at_least(self.error_bound, 6)} of all inputs.{self._missed}"
+            return f"Exact: {agrees} {self.agreement} of all inputs.{self._missed}"
         low, high = self.interval
-        share = f"at least {at_least(high, 4)}" if self.ledger != INTERVAL else span(1 - high, 1 - low)
-        asked = f" (asked for: {at_least(self.epsilon, 6)})" if self.holds and self.epsilon is not None else ""
+        share = f"at least {self.agreement}" if self.ledger != INTERVAL else span(1 - high, 1 - low)
+        asked = f" (asked for: {goal_of(self.epsilon)})" if self.holds and self.epsilon is not None else ""
         return f"Certified: {agrees} {share} of inputs, with {at_least(self.delta)} confidence{asked}.{self._missed}"
 
     def _deferring(self, agrees: str) -> str:
         """How much it answers, and how well."""
         rest = "asks the target about the rest" if self.lost else "defers nothing"
-        share = f"at least {at_least(self.error_bound, 4)} of the inputs that it answers"
-        answers = f"It answers at least {at_least(self.lost, 4)} of all inputs, and {rest}."
+        share = f"at least {self.agreement} of the inputs that it answers"
+        answers = f"It answers at least {at_least(self.lost)} of all inputs, and {rest}."
         return f"Certified: {agrees} {share}, with {at_least(self.delta)} confidence. {answers}{self._missed}"
 
     @property
@@ -195,7 +209,7 @@ class Certificate:
     def _missed(self) -> str:
         if self.holds or self.epsilon is None:
             return ""
-        return f" NOT certified: the {at_least(self.epsilon, 6)} that was asked for."
+        return f" NOT certified: the {goal_of(self.epsilon)} that was asked for."
 
     @property
     def _subject(self) -> str:
@@ -203,21 +217,44 @@ class Certificate:
 
     def _basis(self) -> str:
         if self.method == "exact":
-            return f"every input was counted{self._paid}"
-        seen = f"{counted(self.errors or 0, 'disagreement')} in {counted(self.samples, 'fresh input')}"
-        tested = f" of a tree that differs from this one on {at_most(self.differs, 4)}" if self.differs else ""
-        beside = "" if self.helped is None else f", beside a surrogate that differs on {percent(self.helped.differs)}"
+            return f"Every input was counted.{self._paid}"
+        tested = f"Tested on {counted(self.samples, 'fresh input')}: "
+        if self.errors is not None:
+            tested += f"this {self._subject} disagreed on {whole(self.errors)}."
+        else:
+            tested += f"{whole(self.tested_errors or 0)} disagreements with a tree close to this one (see details)."
         others = (self.drawn or 0) - self.samples
-        passed = f", {counted(others, 'more', 'more')} passed over that it defers" if others > 0 else ""
-        return f"{seen}{tested}{beside}{passed}{self._paid}"
+        passed = f" {counted(others, 'more input was', 'more inputs were')} drawn that it defers." if others > 0 else ""
+        return f"{tested}{passed}{self._paid}"
+
+    def details(self) -> list[str]:
+        """How the bound follows from the counts, in sentences for whoever wants to work it out again."""
+        if self.method != "sequential" or self.level is None:
+            return []
+        errors = self.errors_of_test or 0
+        test = f"an any-time test at level {self.level:.4g}, a part of delta = {self.delta:.4g}"
+        lines = [f"The bound is that of {test}: attempt {self.attempt} of {self.attempts} in ledger {self.ledger!r}."]
+        if self.tested_errors is not None:
+            alone = self.error_bound - self.differs
+            lines.append(
+                f"Another tree was tested, which disagreed with the target on {errors:,} of {self.samples:,} inputs: "
+                f"its error is at most {alone:.6g}. This tree differs from it on exactly {self.differs:.6g} of inputs, "
+                f"so its own error is at most {self.error_bound:.6g}."
+            )
+        if self.helped is not None:
+            lines.append(
+                "A second model was used to shorten the test: it differs from this tree on "
+                f"{percent(self.helped.differs)} of inputs."
+            )
+        return lines
 
     @property
     def _paid(self) -> str:
-        return "" if self.cost is None else f"; all answers cost {self.cost:,.6g}"
+        return "" if self.cost is None else f" All answers cost {self.cost:,.6g}."
 
     def _repr_html_(self) -> str:
-        facts = [("Method", self.method), ("Bound on the error", at_most(self.error_bound, 4))]
-        facts += [] if self.coverage is None else [("Coverage, at least", at_least(self.lost, 4))]
+        facts = [("Method", self.method), ("Bound on the error", at_most(self.error_bound, self.epsilon))]
+        facts += [] if self.coverage is None else [("Coverage, at least", at_least(self.lost))]
         if self.method != "exact":
             facts += [("Confidence", at_least(self.delta)), ("Test inputs", whole(self.samples))]
         return card(self.standing, str(self), facts)
@@ -226,7 +263,7 @@ class Certificate:
         """Plain data under a versioned schema."""
         table = None if self.confusion is None else confusionfile.to_dict(self.confusion)
         told = {**asdict(self), "confusion": table}
-        for name in ("helped", "coverage", "drawn", "cost"):  # younger than the first certificates, and rare
+        for name in ("tested_errors", "helped", "coverage", "drawn", "cost"):  # rare
             if told[name] is None:
                 del told[name]
         return {"format": FORMAT, "version": VERSION, "holds": self.holds, **told}
@@ -250,9 +287,11 @@ class Certificate:
         named = isinstance(data, dict) and data.get("format") == FORMAT
         check_certificate(named, f'it must be an object with "format": "{FORMAT}"')
         version = data.get("version")
-        check_certificate(version == VERSION, f"its version must be {VERSION}; got {version!r}")
+        check_certificate(version in (1, VERSION), f"its version must be 1 or {VERSION}; got {version!r}")
         names = {entry.name for entry in fields(cls)}
         data = {**_YOUNGER, **data}
+        if version == 1 and data["tested_digest"] is not None:
+            data = {**data, "tested_errors": data.get("errors"), "errors": None}
         odd = sorted(set(data) ^ (names | {"format", "version", "holds"}))
         check_certificate(not odd, f"missing or unknown entries: {', '.join(odd):.200}")
         _check_kinds(data)
@@ -261,7 +300,7 @@ class Certificate:
         real = None if data["real_rows"] is None else RealRows.from_dict(data["real_rows"])
         helped = None
         if data["helped"] is not None:
-            helped = Help.from_dict(data["helped"], data["errors"] or 0, data["samples"])
+            helped = Help.from_dict(data["helped"], data["tested_errors"] or data["errors"] or 0, data["samples"])
         kept = {**{name: data[name] for name in names}, "assumes": tuple(data["assumes"])}
         certificate = cls(**{**kept, "confusion": table, "real_rows": real, "helped": helped})
         same = certificate.holds == data["holds"]
@@ -273,7 +312,7 @@ _REPLAY = " This is a replay of an audit: it proves nothing about a predictor th
 # Younger than the first certificates, which do without:
 _YOUNGER: dict[str, Any] = {
     **dict.fromkeys(("tested_digest", "entropy", "confusion", "real_rows", "helped", "tolerance", "coverage")),
-    **dict.fromkeys(("drawn", "cost")),
+    **dict.fromkeys(("drawn", "cost", "tested_errors")),
     "replayed": False,
     "ledger": WHOLE,
 }

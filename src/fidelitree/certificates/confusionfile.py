@@ -85,8 +85,8 @@ def _alike(told: Any, follows: Any) -> bool:
 def contradiction(found: Confusion, certificate: Mapping[str, Any], leaves: int) -> str:
     """In what a table cannot belong to a certificate about a tree with so many leaves; nothing where it can.
 
-    The bound is that of the first tests, up to where it was lowest, and the table is that of all of them, as far as
-    inputs are kept. Where the tree was tested itself, the table holds the certificate's mistakes and its right answers.
+    The table is that of all tests, as far as inputs are kept, and so is the certificate. Older certificates stop where
+    their bound was lowest, and do not count the mistakes of a tree that was not tested itself.
     """
     samples, errors, method = certificate["samples"], certificate["errors"], certificate["method"]
     if method == "exact":
@@ -95,7 +95,7 @@ def contradiction(found: Confusion, certificate: Mapping[str, Any], leaves: int)
     more = found.tests - samples
     if method == "fixed" and more:
         return f"it holds {found.tests:,} tests, and the certificate {samples:,}"
-    if more >= 0 and not certificate["differs"] and not errors <= found.wrong <= errors + more:
+    if more >= 0 and errors is not None and not errors <= found.wrong <= errors + more:
         return (
             f"it holds {found.wrong:,} mistakes in {found.tests:,} tests, and the certificate {errors:,} in {samples:,}"
         )

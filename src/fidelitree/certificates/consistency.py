@@ -92,14 +92,14 @@ def _of_tree(stored: Stored, space: World | None) -> Iterator[Check]:
 def _bound(stored: Stored) -> Iterator[Check]:
     """Whether the bound follows from errors, samples and level, and the level from delta."""
     certificate, stated = stored.certificate, stored.certificate.error_bound
-    if certificate.method == "exact" or certificate.errors is None:
+    if certificate.method == "exact" or certificate.errors_of_test is None:
         if stored.journal is None:
             yield Check(None, f"the error is exactly {stated:.6g}: only the target itself can confirm that")
         return
     level, bound = _follows(certificate, stored.tree.size)
     its_own = certificate.level is None or math.isclose(certificate.level, level, rel_tol=_ROUNDING)
     follows = stated >= min(1.0, bound + certificate.differs) * (1 - _ROUNDING)
-    counts = f"{certificate.errors:,} errors among {certificate.samples:,} test inputs"
+    counts = f"{certificate.errors_of_test:,} errors among {certificate.samples:,} test inputs"
     yield Check(its_own and follows, f"the bound {stated:.6g} follows from {counts}, at level {level:.4g}")
 
 
@@ -120,7 +120,7 @@ def _coverage(stored: Stored, space: World | None) -> Check:
 
 def _follows(certificate: Certificate, size: int) -> tuple[float, float]:
     """Level and bound of the tree that was tested, from the counts."""
-    errors, samples, delta = certificate.errors or 0, certificate.samples, certificate.delta
+    errors, samples, delta = certificate.errors_of_test or 0, certificate.samples, certificate.delta
     if certificate.method == "fixed":
         level = level_of_set(size, samples, delta)
         return level, upper_bound(errors, samples, level) if samples else 1.0
@@ -255,7 +255,7 @@ def _numbers_fit(point: StoredPoint) -> bool:
     if labels is None or labels.samples is None:
         return labels is None and told.confusion is None
     wrong = round(float(labels.wrong(point.tree).sum()) * labels.samples)
-    more = labels.samples > told.samples or told.differs > 0  # the bound was lowest before, or is another tree's
+    more = labels.samples > told.samples or told.errors is None  # of an older version: the bound was lowest before
     return told.confusion is None and labels.samples >= told.samples and (more or wrong == told.errors)
 
 

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.journal.ledger import TEST, LedgerEntry
-from fidelitree.certificates.attempts import Attempt
+from fidelitree.certificates.attempts import Attempt, Tally
 from fidelitree.theory.sequential import Bet, coverage_bound
 from fidelitree.trees.answers import DEFER, answered
 
@@ -36,21 +36,12 @@ if TYPE_CHECKING:
 class DrawnBet(Bet):
     """A bet about some of the inputs that are drawn: ``samples`` of them count."""
 
-    _drawn = _then = 0
+    drawn = 0
+    """Inputs drawn since the bet was placed."""
 
     def draw(self, rows: int) -> None:
         """Note how many were drawn, before those that count are counted."""
-        self._drawn += rows
-
-    def _record(self, bound: float) -> None:
-        if bound < self.certified:
-            self._then = self._drawn
-        super()._record(bound)
-
-    @property
-    def drawn(self) -> int:
-        """Inputs drawn until ``counts`` were those of the bound."""
-        return self._then if self.error_bound < 1 else self._drawn
+        self.drawn += rows
 
 
 class DeferringAttempt(DrawnBet, Attempt):
@@ -59,14 +50,19 @@ class DeferringAttempt(DrawnBet, Attempt):
     def __init__(self, tree: Tree, delta: float, entry: LedgerEntry) -> None:
         Attempt.__init__(self, tree, delta, entry)
 
-    def see(self, batch: NDArray[Any], labels: NDArray[Any], stream: str = TEST) -> NDArray[np.bool_]:
-        """Count the inputs that the tree answers; ``labels`` of all others may be anything."""
+    def tally(self, batch: NDArray[Any], labels: NDArray[Any], stream: str = TEST) -> Tally:
+        """The inputs that the tree answers; ``labels`` of all others may be anything."""
         own = answered(self.tree, batch)
         wrong = np.asarray(self.tree.predict_inner(batch) != labels, np.bool_) & own
-        since = self._passed(len(batch), stream)
-        self.draw(len(batch) - since)
-        self.count(int(np.count_nonzero(wrong[since:])), int(np.count_nonzero(own[since:])))
-        return wrong
+        passed, waits = self._passed(len(batch), stream)
+        errors = self.errors + int(np.count_nonzero(wrong[passed:]))
+        counts = errors, self.samples + int(np.count_nonzero(own[passed:]))
+        return Tally(wrong, counts, waits, self.drawn + len(batch) - passed)
+
+    def add(self, tally: Tally) -> None:
+        """The same, and how many were drawn."""
+        self.drawn = tally.drawn
+        super().add(tally)
 
 
 def certified_coverage(tree: Tree, bet: DrawnBet, ledger: str, masses: Weighed | None) -> float:

@@ -8,20 +8,16 @@ the same inputs again and work out the same bound.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fidelitree.asking.journal.ledger import TEST, LedgerEntry
 from fidelitree.asking.limits import Watch, go_on
-from fidelitree.certificates.attempts import Attempt
 from fidelitree.errors import check_stored, is_json, json_kinds
 from fidelitree.spaces.draw import Stream, block_rows
-from fidelitree.theory.control import Disagreement, Signed, helped_bound, log_helped
+from fidelitree.theory.control import Disagreement, Signed, helped_bound
 
 if TYPE_CHECKING:
     from fidelitree.spaces.world import World
@@ -67,99 +63,6 @@ class Help:
         drawn = 0 <= found.differs <= 1 and found.first >= 1 and (found.draws is None or found.draws >= 1)
         check_stored("certificate", counts and drawn, "the counts of help do not fit its errors and samples")
         return found
-
-
-class Adviser:
-    """A surrogate that is asked about each batch once, however many attempts count it."""
-
-    def __init__(self, surrogate: Ensemble) -> None:
-        self.surrogate = surrogate
-        self._batch: NDArray[Any] | None = None
-        self._said: NDArray[Any] = np.empty(0)
-
-    def of(self, batch: NDArray[Any]) -> NDArray[Any]:
-        """Its labels."""
-        if batch is not self._batch:
-            self._batch, self._said = batch, self.surrogate.predict_inner(batch)
-        return self._said
-
-
-class HelpedAttempt(Attempt):
-    """An attempt for a tree beside a surrogate; until their disagreement is known, one like any other."""
-
-    def __init__(self, tree: Tree, delta: float, entry: LedgerEntry, adviser: Adviser) -> None:
-        super().__init__(tree, delta, entry)
-        self._adviser, self.surrogate = adviser, adviser.surrogate
-        self.disagreement: Disagreement | None = None
-        self.first = entry.number
-        self._more = self._fewer = 0
-        self._then = 0, 0
-
-    def know(self, disagreement: Disagreement, first: int) -> None:
-        """How often tree and surrogate disagree, drawn for the attempts from the ``first`` on; bounds change by it."""
-        self.disagreement, self.first, self._looked = disagreement, first, (0, 0)
-
-    def see(self, batch: NDArray[Any], labels: NDArray[Any], stream: str = TEST) -> NDArray[np.bool_]:
-        """Count answers, and on which of them tree and surrogate do not err together."""
-        counted = self.samples
-        wrong = super().see(batch, labels, stream)
-        new = self.samples - counted
-        if new:
-            apart = self.tree.predict_inner(batch) != self._adviser.of(batch)
-            self._more += int(np.count_nonzero((wrong & ~apart)[-new:]))
-            self._fewer += int(np.count_nonzero((apart & ~wrong)[-new:]))
-        return wrong
-
-    @property
-    def rate(self) -> float:
-        """The error as it looks now: what tree and surrogate disagree on, and what the answers add to that."""
-        if self.disagreement is None or not self.samples:
-            return super().rate
-        return max(0.0, self.disagreement.differs + (self._more - self._fewer) / self.samples)
-
-    @property
-    def help(self) -> Help | None:
-        """What the bound owes to the surrogate."""
-        if self.disagreement is None:
-            return None
-        more, fewer = self._then if self.error_bound < 1 else (self._more, self._fewer)
-        return Help(self.surrogate.digest, self.disagreement.differs, self.disagreement.draws, self.first, more, fewer)
-
-    def certifies(self, epsilon: float) -> bool:
-        """Whether an error of at most epsilon is certified, now or at some time when this was asked before."""
-        if self.disagreement is None:
-            return super().certifies(epsilon)
-        if self.certified > epsilon and self._accepts(epsilon):
-            self._record(min(epsilon, self._bound()))
-        return self.certified <= epsilon
-
-    def _bound(self) -> float:
-        if self.disagreement is None:
-            return super()._bound()
-        return helped_bound(self._signed, self.disagreement, self.level)
-
-    def _accepts(self, epsilon: float) -> bool:
-        if self.disagreement is None:
-            return super()._accepts(epsilon)
-        own = self.disagreement.levels(self.level)[1]
-        return log_helped(self._signed, self.disagreement.at_most(self.level), epsilon) >= -math.log(own)
-
-    def _record(self, bound: float) -> None:
-        if bound < self.certified:
-            self._then = self._more, self._fewer
-        super()._record(bound)
-
-    @property
-    def _signed(self) -> Signed:
-        return Signed(self.errors, self.samples, self._more, self._fewer)
-
-
-def compare(attempts: Sequence[HelpedAttempt], world: World, seed: int, watch: Watch = go_on) -> None:
-    """Let attempts that were opened together, for one surrogate, know how often their trees disagree with it."""
-    first = min(attempt.number for attempt in attempts)
-    found = disagreements([one.tree for one in attempts], attempts[0].surrogate, world, (seed, first), watch)
-    for attempt, disagreement in zip(attempts, found, strict=True):
-        attempt.know(disagreement, first)
 
 
 def disagreements(

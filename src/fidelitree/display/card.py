@@ -39,7 +39,7 @@ def standing(epsilon: float | None, error_bound: float, exact: bool) -> Status:
     """
     if error_bound >= 1 and (epsilon is None or not exact):
         return Status("nothing", "nothing certified")
-    certified = f"certified at {at_least(error_bound, 4 if exact else 3)} agreement"
+    certified = f"certified at {at_least(error_bound, epsilon)} agreement"
     if epsilon is None:
         return Status("met", certified)
     if error_bound > epsilon:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fidelitree.display.canvas import figure
-from fidelitree.display.wording import Html, at_least, leaves, percent, tag
+from fidelitree.display.wording import SMALL, Html, at_least, leaves, percent, tag
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -66,9 +66,9 @@ class Mark:
         """
         if self.high >= 1:
             return "nothing"
-        return (
-            f"{math.floor((1 - self.high) * 1000 + _SLACK) / 10:.1f}%" if self.high >= 0.01 else at_least(self.high, 2)
-        )
+        if self.high < SMALL:
+            return at_least(self.high)
+        return f"{math.floor((1 - self.high) * 1000 + _SLACK) / 10:.1f}%"  # a column of numbers keeps its zeros
 
     @property
     def at_most(self) -> str:

@@ -1,7 +1,8 @@
 """Names, values and numbers as people read them, and HTML made of them.
 
-Names are plain where that is clear, and quoted where they would mislead. Of numbers three digits are enough, and no
-bound is rounded in the tree's favour. Whatever is not marked as HTML is escaped.
+Names are plain where that is clear, and quoted where they would mislead. One rule for shares, on every surface: per
+cent with one digit after the point; with two below 1 %, above 99 %, or where one does not tell a bound from the goal;
+never more. No bound is rounded in the tree's favour. Whatever is not marked as HTML is escaped.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 
 _MISLEADS = re.compile(r"[{},'\"\\]|: | (?:<=|<|>|=|!=|in|not in|and|then) ")
 _SLACK = 1e-9  # of a step: 0.3 is 30%, whatever its last bit says
+SMALL = 0.01  # a share below it has two digits after the point in per cent
 
 
 def shown(value: Any) -> str:
@@ -53,46 +55,58 @@ def leaves(count: int) -> str:
 
 
 def percent(share: float) -> str:
-    """About three digits.
+    """A share as it was counted: one digit after the point, two below 1 %.
 
     >>> [percent(share) for share in (0, 1, 0.5, 0.12345, 0.00712, 3e-7)]
-    ['0%', '100%', '50%', '12.3%', '0.712%', '< 0.001%']
+    ['0%', '100%', '50%', '12.3%', '0.71%', '< 0.01%']
     """
-    if 0 < share < 1e-5:
-        return "< 0.001%"
+    if 0 < share < 5e-5:
+        return "< 0.01%"
     if 0.9995 <= share < 1:
         return "> 99.9%"
-    return f"{_plain(100 * share, 3)}%"
+    return f"{_plain(100 * share, _places(share))}%"
 
 
-def at_most(share: float, digits: int = 3) -> str:
-    """Rounded up.
+def at_most(share: float, goal: float | None = None) -> str:
+    """Rounded up: one digit after the point, two below 1 % or where one does not tell it from the goal.
 
-    >>> [at_most(share) for share in (0, 0.09891, 0.3, 1)]
-    ['0%', '9.9%', '30%', '100%']
+    >>> [at_most(share) for share in (0, 0.09891, 0.3, 0.000123, 1)], at_most(0.0498, goal=0.05)
+    (['0%', '9.9%', '30%', '0.02%', '100%'], '4.98%')
     """
-    return f"{_plain(_up(100 * share, digits), 15)}%"
+    return f"{_plain(_up(share, goal), 2)}%"
 
 
-def at_least(share_of_others: float, digits: int = 3) -> str:
-    """What is left when at most so much is taken away: rounded down.
+def at_least(share_of_others: float, goal: float | None = None) -> str:
+    """What is left when at most so much is taken away: rounded down, with as many digits as `at_most`.
 
-    >>> [at_least(share) for share in (0, 0.09891, 0.0000123, 1)]
-    ['100%', '90.1%', '99.99877%', '0%']
+    >>> [at_least(share) for share in (0, 0.09891, 0.0000123, 1)], at_least(0.0498, goal=0.05)
+    (['100%', '90.1%', '99.99%', '0%'], '95.02%')
     """
-    taken = _up(100 * share_of_others, digits)
-    return f"{_plain(100 - taken, 15)}%"
+    return f"{_plain(100 - _up(share_of_others, goal), 2)}%"
+
+
+def goal_of(epsilon: float) -> str:
+    """The agreement that was asked for, as it was asked for.
+
+    >>> goal_of(0.05), goal_of(0.0001)
+    ('95%', '99.99%')
+    """
+    return f"{100 * (1 - epsilon):.8g}%"
 
 
 def span(low: float, high: float) -> str:
     """Two ends, rounded away from each other; one number where they are the same.
 
-    >>> span(0.36119, 0.3902), span(0, 0.00123), span(0.25, 0.25)
-    ('36.1% to 39.1%', '0% to 0.123%', '25%')
+    >>> span(0.36119, 0.3902), span(0, 0.00123), span(0.9951, 0.9999), span(0.25, 0.25)
+    ('36.1% to 39.1%', '0% to 0.13%', '99.51% to 99.99%', '25%')
     """
     if low == high:
         return percent(low)
-    return f"{_plain(_down(100 * low, 3), 15)}% to {at_most(high)}"
+    places = 2 if high < SMALL or low > 1 - SMALL else 1
+    step = 10.0**places
+    least = math.floor(100 * low * step + _SLACK) / step
+    most = min(100.0, math.ceil(100 * high * step - _SLACK) / step)
+    return f"{_plain(least, places)}% to {_plain(most, places)}%"
 
 
 def whole(count: int) -> str:
@@ -117,33 +131,33 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 def figure(value: float) -> str:
     """A plain number with three digits."""
-    return "0" if abs(value) < 1e-9 else _plain(value, 3)
-
-
-def _up(value: float, digits: int) -> float:
-    if value <= 0:
-        return 0.0
-    places = max(0, digits - 1 - math.floor(math.log10(value)))
-    if places > 13:  # more than are shown
-        return 1e-13
-    step = 10.0**places
-    return min(100.0, math.ceil(value * step - _SLACK) / step)
-
-
-def _down(value: float, digits: int) -> float:
-    """Rounded down; what is too small to be seen is 0."""
-    if value < 1e-2:
-        return 0.0
-    step = 10.0 ** max(0, digits - 1 - math.floor(math.log10(value)))
-    return math.floor(value * step + _SLACK) / step
-
-
-def _plain(value: float, digits: int) -> str:
-    """Without an exponent and without trailing zeros."""
-    if value == 0:
+    if abs(value) < 1e-9:
         return "0"
-    places = max(0, digits - 1 - math.floor(math.log10(abs(value))))
-    text = f"{value:.{min(places, 13)}f}"
+    places = max(0, 2 - math.floor(math.log10(abs(value))))
+    return _plain(value, min(places, 13))
+
+
+def _places(share: float) -> int:
+    """Digits after the point of a share in per cent."""
+    return 2 if share < SMALL else 1
+
+
+def _up(share: float, goal: float | None) -> float:
+    """In per cent, rounded up."""
+    places = _places(share)
+    if goal is not None and _rounded_up(share, places) == _rounded_up(goal, places):
+        places = 2
+    return _rounded_up(share, places)
+
+
+def _rounded_up(share: float, places: int) -> float:
+    step = 10.0**places
+    return min(100.0, math.ceil(100 * share * step - _SLACK) / step)
+
+
+def _plain(value: float, places: int) -> str:
+    """Without an exponent and without trailing zeros."""
+    text = f"{value:.{places}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 

@@ -21,7 +21,7 @@ from fidelitree.runs.frontier_of_attempts import at_the_knee, frontier_of, short
 from fidelitree.runs.goal import Goal, recorded, result_of
 from fidelitree.runs.input_source import Source, source_of
 from fidelitree.runs.kept_rows import KeptRows, beside
-from fidelitree.runs.last_tests import CERTIFIED, OutOfReach, put_to_test, use_reserve
+from fidelitree.runs.last_tests import CERTIFIED, OutOfReach, put_to_test, still_certified, use_reserve
 from fidelitree.runs.outcome import Outcome, best_so_far
 from fidelitree.runs.session import Session, Strategy
 from fidelitree.runs.stopping import AsTested, FewestLeaves, Known, Smallest, Stopping, exact_error, lists_its_answers
@@ -287,10 +287,12 @@ class _Strategies:
             outcome = self._session.run(self.now.steps(stopping))
         if outcome is None:
             return None
-        outcome = self._fewer_leaves(outcome, stopping)
+        found = [outcome, self._fewer_leaves(outcome, stopping)]
         if self._goal.smallest and self._session.source.independent is not None:
-            outcome = shrunk(outcome, self._session, self._goal.epsilon)
-        return first if first is not None and first.tree.size < outcome.tree.size else outcome
+            found.append(shrunk(found[-1], self._session, self._goal.epsilon))
+        if first is not None:
+            found.append(first)
+        return self._session.run(still_certified(self._session, found))
 
     def _table(self, plan: Plan | None = None) -> TableStrategy:
         goal = self._goal

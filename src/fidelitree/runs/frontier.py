@@ -11,7 +11,6 @@ from fidelitree.asking.access import Call, access, as_used, seed_of, watched
 from fidelitree.asking.events import Finished, Observer, nobody
 from fidelitree.asking.limits import Budget, Running, Workers, given
 from fidelitree.asking.memory import Memory
-from fidelitree.certificates.helped import HelpedAttempt
 from fidelitree.errors import check_choice, check_count, check_delta, check_switch, check_tolerance
 from fidelitree.runs.all_answers import known_points
 from fidelitree.runs.frontier_result import Frontier
@@ -136,9 +135,7 @@ def _points(session: Session, strategy: FrontierStrategy, goal: Goal) -> list[Di
         if known is not None:
             return known
     reason = reason or learn_and_test(session, strategy)
-    attempts = _opened(session)
-    helper = next((one.surrogate for one in attempts if isinstance(one, HelpedAttempt) and one.help), None)
-    return [replace(_result(session, attempt, goal, reason), surrogate=helper) for attempt in attempts]
+    return [_result(session, attempt, goal, reason) for attempt in _opened(session)]
 
 
 def _opened(session: Session) -> list[Attempt]:

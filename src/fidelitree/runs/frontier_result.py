@@ -365,8 +365,8 @@ def _reach(point: Distillation) -> str:
         return f"{size} answer{'s' if point.leaves == 1 else ''} {least}{at_least(point.certificate.lost)} of inputs"
     if point.certificate.tolerance is not None:
         verb, near = ("comes" if point.leaves == 1 else "come"), f"{point.certificate.tolerance:.6g}"
-        return f"{size} {verb} within {near} of the target on {least}{at_least(point.error_bound)} of inputs"
-    return f"{size} {verb} with the target on {least}{at_least(point.error_bound)} of inputs"
+        return f"{size} {verb} within {near} of the target on {least}{point.certificate.agreement} of inputs"
+    return f"{size} {verb} with the target on {least}{point.certificate.agreement} of inputs"
 
 
 def _of_size(contents: Contents) -> tuple[TracePoint, ...]:

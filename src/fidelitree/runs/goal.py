@@ -7,13 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fidelitree.asking.journalled import name_of
 from fidelitree.certificates.certificate import Certificate
 from fidelitree.certificates.confusion import Confusion, share_of_level
 from fidelitree.certificates.deferral import DeferringAttempt, certified_coverage
-from fidelitree.certificates.helped import HelpedAttempt
 from fidelitree.exact.engine import tree_labels
 from fidelitree.runs.result import Distillation, written
+from fidelitree.trees.answers import apart
 
 if TYPE_CHECKING:
     from fidelitree.asking.access import Call
@@ -87,7 +89,8 @@ def _certificate_of(outcome: Outcome, session: Session, goal: Goal, labels: Leaf
         known = tree_labels(outcome.tree, counted.target, counted.space)
         exact = exact_certificate(counted, outcome.tree.digest, outcome.error, goal.epsilon)
         return replace(exact, confusion=Confusion.of_leaves(known, outcome.tree, None))
-    errors, samples = attempt.counts
+    tested_errors, samples = attempt.counts
+    errors = tested_errors if outcome.tested is None else _own_errors(outcome, session)
     level = share_of_level(attempt.number, outcome.tree.size if outcome.differs else None, attempt.ledger)
     in_all = None if outcome.tree.defers else session.attempts.kept_for(attempt).label_counts()
     table = labels if goal.tolerance is None else None  # numbers have none
@@ -111,13 +114,22 @@ def _certificate_of(outcome: Outcome, session: Session, goal: Goal, labels: Leaf
         level=attempt.level,
         differs=outcome.differs,
         tested_digest=None if outcome.tested is None else outcome.tested.digest,
+        tested_errors=None if outcome.tested is None else tested_errors,
         queries=dict(counted.queries.asked),
         confusion=Confusion.of_leaves(table, outcome.tree, level, in_all),
         tolerance=goal.tolerance,
-        helped=attempt.help if isinstance(attempt, HelpedAttempt) else None,
         cost=counted.cost,
         **(_coverage(attempt, session) if goal.defer else {}),
     )
+
+
+def _own_errors(outcome: Outcome, session: Session) -> int | None:
+    """How often the returned tree disagrees on the test inputs of another one; None where not all of them were kept."""
+    answers = session.attempts.answers(outcome.attempt)
+    if answers is None or answers.dropped:
+        return None
+    given = outcome.tree.predict_inner(answers.inputs)
+    return int(np.count_nonzero(apart(given, answers.labels, session.attempts.tolerance)))
 
 
 def _coverage(attempt: Attempt, session: Session) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.asking.journal.ledger import FIRST_KEY
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.certificates.certificate import assumptions
 from fidelitree.spaces.draw import BitDraws, Stream, block_rows, draw
@@ -39,6 +40,8 @@ class Source(ABC):
     world: World | None = None
     most: float = math.inf
     tests: float = math.inf
+    keyed: bool = True
+    """Whether the key of an attempt changes the inputs to come."""
 
     def __init__(self, space: World, assumes: tuple[str, ...]) -> None:
         self.product, self.digest, self.in_words, self._assumes = space.product, space.digest, space.in_words, assumes
@@ -47,6 +50,10 @@ class Source(ABC):
     @abstractmethod
     def drawn(self) -> tuple[int, int]:
         """How many inputs were given out for learning, and for tests: the same places in all runs of a seed."""
+
+    @abstractmethod
+    def rekey(self, key: str) -> None:
+        """Draw from the streams of another key from now on; rows of a table come as they are."""
 
     @property
     def labels_left(self) -> float:
@@ -87,14 +94,29 @@ class DrawnSource(Source):
         super().__init__(world, tested.assumes)
         self.world, self._learnt, self._free = tested, learnt, Stream.named(seed, "free")
         self.independent, self.masses = world.independent, tested.masses
-        labels, tests = (Stream.named(seed, purpose) for purpose in ("label", "certify"))
-        self._labels = _Blocks(learnt, labels.child("any"))  # a learner over bits draws from "label" itself
-        drawn = BitDraws(self.product.biases, tests) if together else _Blocks(tested, tests.child("any"))
-        self._tests: BitDraws | _Blocks = drawn
+        self._seed = seed
+        self._together = together
+        self._before = 0, 0
+        self._labels, self._tests = self._streams(FIRST_KEY)
+
+    def _streams(self, key: str) -> tuple[_Blocks, BitDraws | _Blocks]:
+        """Inputs of a key, for learning and for tests."""
+        labels = Stream.named(self._seed, "label").child(key)
+        tests = Stream.named(self._seed, "certify").child(key)
+        assert self.world is not None, "drawn inputs come from a world"
+        if self._together:
+            return _Blocks(self._learnt, labels.child("any")), BitDraws(self.product.biases, tests)
+        return _Blocks(self._learnt, labels.child("any")), _Blocks(self.world, tests.child("any"))
 
     @property
     def drawn(self) -> tuple[int, int]:
-        return self._labels.taken, self._tests.taken
+        labels, tests = self._before
+        return labels + self._labels.taken, tests + self._tests.taken
+
+    def rekey(self, key: str) -> None:
+        """What was drawn from the streams of the key before, and not given out, is dropped."""
+        self._before = self.drawn
+        self._labels, self._tests = self._streams(key)
 
     def label(self, rows: int) -> Inner:
         return self._labels.take(rows)
@@ -130,6 +152,7 @@ class TableSource(Source):
     """Rows of a table: one part for learning, the other for tests."""
 
     drawn: tuple[int, int] = (0, 0)
+    keyed = False
 
     def __init__(self, rows: Rows, seed: int) -> None:
         super().__init__(rows, rows.assumes)
@@ -150,6 +173,9 @@ class TableSource(Source):
             raise BudgetSpent(f"the table's {len(self._testing):,} test rows")
         self.drawn = labels, start + len(found)
         return found
+
+    def rekey(self, key: str) -> None:
+        """Nothing: there are no other rows."""
 
     def free(self, rows: int) -> Inner:
         return self._growing[self.drawn[0] :][:rows]

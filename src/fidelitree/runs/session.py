@@ -71,7 +71,7 @@ class Session:
     @classmethod
     def of(cls, counted: Counted, source: Source, goal: Goal, observer: Observer, part: str = RUN) -> Session:
         """A run without an attempt so far; ``part`` is the ledger that its attempts will be in."""
-        ledger = None if counted.journal is None else Ledger(counted.journal, lambda: source.drawn)
+        ledger = Ledger(source, counted.journal)
         return cls(counted, source, Attempts(goal.epsilon, goal.delta, ledger, part, goal.tolerance), observer)
 
     def run(self, steps: Steps[T]) -> T:

@@ -104,7 +104,7 @@ class Smallest(Stopping):
 
     def needed(self, attempts: Attempts) -> int:
         """For the leading attempt, or for the pruning chosen once one is certified."""
-        if self._certified is None:
+        if self._certified is None or not self._certified.certifies(attempts.epsilon):
             return min(attempt.needed_for(attempts.epsilon) for attempt in attempts.all)
         choice = self._choice(self._certified, attempts.epsilon)
         rival = self._rival(attempts, *choice)

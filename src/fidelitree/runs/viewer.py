@@ -193,8 +193,8 @@ def _promise(told: Certificate) -> str:
     if told.error_bound >= 1:
         return "nothing"
     near = "" if told.tolerance is None else f", within {told.tolerance:.6g}"
-    of = "" if told.coverage is None else f" of what it answers: at least {at_least(told.lost, 4)} of inputs"
-    return f"{at_least(told.error_bound)}{near}{of}"
+    of = "" if told.coverage is None else f" of what it answers: at least {at_least(told.lost)} of inputs"
+    return f"{told.agreement}{near}{of}"
 
 
 def _report(result: store.Stored) -> str:

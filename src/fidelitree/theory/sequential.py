@@ -217,57 +217,65 @@ def coverage_bound(answered: int, drawn: int, ledger: str, level: float) -> floa
 
 
 class Bet:
-    """A running test of one predictor: errors among answers, judged at one level, at any time."""
+    """A running test of one predictor: errors among answers, judged at one level, at any time.
+
+    A bound is that of all answers counted so far. It may rise again: what counts is what stands when the run ends.
+    """
 
     def __init__(self, level: float) -> None:
         self.level = level
-        self.errors = self.samples = 0
-        self._certified = 1.0
-        self._counts = self._looked = 0, 0  # those of the bound, and those that it was last worked out for
-        self._enough: dict[tuple[int, float], int] = {}  # a run asks for the same ones after every batch
+        self.counts = 0, 0
+        """Errors and samples; both change in one step, so that an interrupt finds them together."""
+        self._known: tuple[tuple[int, int, float], float] | None = None  # counts and level, and the bound that follows
+        self._accepted: tuple[tuple[int, int, float], float] | None = None  # the same, and an error that is certified
+        self._enough: dict[tuple[int, float, float], int] = {}  # a run asks for the same ones after every batch
 
     def count(self, errors: int, samples: int) -> None:
         """Count answers that were drawn after the bet was placed."""
-        self.errors += errors
-        self.samples += samples
+        self.counts = self.errors + errors, self.samples + samples
+
+    @property
+    def errors(self) -> int:
+        """Wrong answers so far."""
+        return self.counts[0]
+
+    @property
+    def samples(self) -> int:
+        """Answers so far."""
+        return self.counts[1]
+
+    @property
+    def _now(self) -> tuple[int, int, float]:
+        return self.errors, self.samples, self.level
 
     @property
     def error_bound(self) -> float:
-        """The smallest error certified whenever this was asked: what was once certified stays so."""
-        return self.lower(1.0)
+        """The error certified by all answers counted so far."""
+        if self._known is None or self._known[0] != self._now:
+            self._known = self._now, error_bound(self.errors, self.samples, self.level)
+        bound = self._known[1]
+        if self._accepted is not None and self._accepted[0] == self._now:
+            bound = min(bound, self._accepted[1])  # both say the same, but for rounding
+        return bound
 
     def lower(self, bound: float) -> float:
         """``error_bound`` or another bound, whichever is less; ours is not worked out where it is not."""
-        least = min(bound, self._certified)
-        now = self.errors, self.samples
-        if now != self._looked and (least == 1 or self._accepts(least)):
-            self._looked = now
-            self._record(self._bound())
-        return min(bound, self._certified)
-
-    def _bound(self) -> float:
-        return error_bound(self.errors, self.samples, self.level)
-
-    @property
-    def certified(self) -> float:
-        """The smallest error that was certified when somebody asked; nothing is worked out."""
-        return self._certified
+        return self.error_bound if bound >= 1 or self._accepts(bound) else bound
 
     @property
     def rate(self) -> float:
         """The share of wrong answers so far; 1 before the first."""
         return self.errors / self.samples if self.samples else 1.0
 
-    @property
-    def counts(self) -> tuple[int, int]:
-        """Errors and samples from which ``error_bound`` follows."""
-        return self._counts if self.error_bound < 1 else (self.errors, self.samples)
-
     def certifies(self, epsilon: float) -> bool:
-        """Whether an error of at most epsilon is certified, now or at some time when this was asked before."""
-        if self._certified > epsilon and self._within(epsilon) and self.samples >= self._samples_needed(epsilon):
-            self._record(min(epsilon, error_bound(self.errors, self.samples, self.level)))
-        return self._certified <= epsilon
+        """Whether an error of at most epsilon is certified by all answers counted so far."""
+        if epsilon <= 0 or epsilon >= 1:
+            return epsilon >= 1
+        if not (self._within(epsilon) and self.samples >= self._samples_needed(epsilon)):
+            return False
+        if self._accepted is None or self._accepted[0] != self._now or epsilon < self._accepted[1]:
+            self._accepted = self._now, epsilon
+        return True
 
     def unlucky(self, epsilon: float) -> bool:
         """Whether there are more errors than chance explains at this error, by two standard deviations."""
@@ -289,10 +297,6 @@ class Bet:
         """Whether errors are no more frequent: if not, no bet on fewer has won anything, and nothing is worked out."""
         return self.errors <= epsilon * self.samples
 
-    def _record(self, bound: float) -> None:
-        if bound < self._certified:
-            self._certified, self._counts = bound, (self.errors, self.samples)
-
     def needed_for(self, epsilon: float) -> int:
         """Answers without an error that would still be needed to certify this error; 0 when it is certified."""
         if self.certifies(epsilon):
@@ -301,10 +305,10 @@ class Bet:
 
     def _samples_needed(self, epsilon: float) -> int:
         """In all, with the errors so far."""
-        found = self._enough.get((self.errors, epsilon))
-        if found is None:
-            found = self._enough[self.errors, epsilon] = samples_needed(self.errors, epsilon, self.level)
-        return found
+        key = self.errors, epsilon, self.level
+        if key not in self._enough:
+            self._enough[key] = samples_needed(self.errors, epsilon, self.level)
+        return self._enough[key]
 
 
 def mean_bound(values: Sequence[float] | Floats, level: float) -> float:

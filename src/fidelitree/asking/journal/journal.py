@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any, Self
 
 from fidelitree.asking.journal.opening import (
-    bring_up_to_date,
+    VERSION,
     in_our_words,
-    lists_attempts,
     open_to_read,
     open_to_write,
+    schema_version,
     write_ahead,
 )
 from fidelitree.asking.journal.records import COLUMNS, Opened, Record
@@ -52,8 +52,8 @@ class Journal:
     It is opened for a ``run``, which must be the one that it belongs to, or without one to be read only. Use it in a
     ``with`` block. No other process can open it meanwhile; a process that is killed lets go of it. ``records`` were
     there when it was opened, ``kept`` are there now. A run that is resumed with other limits takes the journal over
-    with its first answer, or when it ends; until then the journal tells of the run before. ``attempts`` are those of
-    all runs, ``all_limits`` their limits, ``drawn`` how far the farthest of them went through the inputs for tests.
+    with its first attempt or answer, or when it ends; until then the journal tells of the run before. ``attempts`` are
+    those of all runs, ``all_limits`` their limits, ``drawn`` how far the farthest went through the inputs for tests.
     """
 
     def __init__(self, path: str | os.PathLike[str], run: Run | None = None) -> None:
@@ -130,6 +130,12 @@ class Journal:
         self.kept += 1
 
     @property
+    def place(self) -> int:
+        """Where the limits of this run stand among those of all runs; behind them where they are new."""
+        limits = self.all_limits
+        return limits.index(self.run.limits) if self.run.limits in limits else len(limits)
+
+    @property
     def went_as_far(self) -> bool:
         """Whether a replay has drawn as many inputs as the run; with other runs, no more than the farthest."""
         if len(self.all_limits) == 1 and self.ending is not None:
@@ -140,8 +146,11 @@ class Journal:
     def open_attempt(self, attempt: Opened) -> None:
         """Write down an attempt; when this returns, it is on disk. One that is replayed is remembered only."""
         if self.writes:
+            marks = ", ".join("?" * len(astuple(attempt)))
             with self._talking(), self._at_once():
-                self._connection.execute("INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?)", astuple(attempt))
+                self._take_over()
+                self._connection.execute(f"INSERT INTO attempts VALUES ({marks})", astuple(attempt))
+            self._resumes = False
         self.attempts.append(attempt)
 
     def all(self) -> Iterator[Record]:
@@ -172,7 +181,8 @@ class Journal:
     def _own(self, run: Run | None) -> Run:
         entries = dict(self._connection.execute("SELECT name, value FROM run LIMIT 100"))
         self.all_limits: list[Mapping[str, Any]] = self._entry(LIMITS, list, [])
-        self.lists_attempts = lists_attempts(self._connection)
+        version = schema_version(self._connection)
+        self.lists_attempts = version > 1
         if entries and self.lists_attempts:
             check_complete(entries)
         if entries and self.lists_attempts and Run.of(entries).limits not in self.all_limits:
@@ -187,22 +197,13 @@ class Journal:
             return run
         was = Run.of(entries)
         was.check(run, replaying=False)
-        self._bring_up_to_date(was, run)
+        if version != VERSION:
+            raise JournalError(
+                f"journal {str(self.path)!r} was made by an older fidelitree, which drew other test inputs: give "
+                f"another journal"
+            )
         self._resumes = True
         return replace(was, arguments=run.arguments)
-
-    def _bring_up_to_date(self, was: Run, run: Run) -> None:
-        if self.lists_attempts:
-            return
-        if was.limits != run.limits:
-            raise JournalError(
-                f"journal {str(self.path)!r} was made by an older fidelitree, which did not write down its attempts: "
-                f"it cannot go on with other limits than {was.limits} - give those, or another journal"
-            )
-        with self._at_once():
-            bring_up_to_date(self._connection)
-            self.lists_attempts, self.all_limits = True, [was.limits]
-            self._write(LIMITS, self.all_limits)
 
     def _take_over(self) -> None:
         """Write the limits of a resumed run over those of the run before, whose ending is none any more.

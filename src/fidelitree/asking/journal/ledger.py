@@ -1,17 +1,24 @@
-"""One numbering of attempts for all runs of a journal.
+"""The attempts of a run, numbered, and the keys that let test inputs bear witness to them.
 
-A run that is resumed with other limits goes through the same inputs again, and may open attempts for other trees. Its
-user sees the certificates of both runs, so they share one delta: an attempt keeps its number, and its share of delta,
-through all runs that open it at the same place, and every other attempt takes the next number. Whoever chose the new
-limits had seen what came of the old ones; so an attempt that is opened for the first time counts no input that an
-earlier run has drawn, neither of the inputs for tests nor of those for learning.
+**Keys.** Inputs are drawn from streams that are named by a key. Opening an attempt makes a new one: a hash of the key
+so far and of what was opened, its ledger, its tree and its place in the two streams. So the inputs that an attempt
+counts depend on its tree, and a tree that was changed afterwards has other test inputs, which nobody was asked about.
+It costs no label, and one seed still gives one result. Rows of a table come in an order that no key changes.
+
+**Numbers.** A run that is resumed with other limits goes through the same inputs as long as it opens the same
+attempts at the same places. Its user sees the certificates of both runs, so they share one delta: every run with
+limits of its own takes numbers of its own, after those of the runs before. The same run, resumed after a crash, has
+its old ones. Where inputs are not keyed, an attempt that no earlier run has opened at this place counts no input that
+an earlier run has drawn: whoever chose the new limits had seen what came of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import hashlib
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
 
 from fidelitree.asking.journal.records import Opened
 from fidelitree.errors import TargetError
@@ -23,6 +30,23 @@ if TYPE_CHECKING:
 
 LABEL, TEST = "label", "test"
 """The two streams of inputs."""
+FIRST_KEY = "0"
+"""The key before the first attempt."""
+
+
+class KeyedInputs(Protocol):
+    """Where inputs come from, as far as a ledger knows."""
+
+    @property
+    def keyed(self) -> bool:
+        """Whether a key changes the inputs to come."""
+
+    @property
+    def drawn(self) -> tuple[int, int]:
+        """How many inputs were given out for learning, and for tests."""
+
+    def rekey(self, key: str) -> None:
+        """Draw from the streams of another key from now on."""
 
 
 @dataclass(frozen=True)
@@ -31,41 +55,68 @@ class LedgerEntry:
 
     ledger: str
     number: int
-    waits: Mapping[str, int]
+    waits: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+def next_key(key: str, opened: Opened) -> str:
+    """The key after an attempt was opened."""
+    told = (key, opened.ledger, opened.labels, opened.tests, opened.tree)
+    return hashlib.sha256("/".join(map(str, told)).encode()).hexdigest()
+
+
 class Ledger:
-    """The attempts of a journal; ``drawn`` tells how many inputs the run has drawn for learning, and for tests."""
+    """The attempts of one run; ``journal`` keeps them, where there is one."""
 
-    journal: Journal
-    drawn: Callable[[], tuple[int, int]]
+    def __init__(self, inputs: KeyedInputs, journal: Journal | None = None) -> None:
+        self._inputs = inputs
+        self._journal = journal
+        self._key = FIRST_KEY
+        self._numbers: Counter[str] = Counter()
+        if journal is not None:
+            journal.position = lambda: inputs.drawn
 
-    def __post_init__(self) -> None:
-        self.journal.position = self.drawn
+    def open(self, ledger: str, tree: Tree) -> LedgerEntry:
+        """The entry of an attempt for a tree that is opened now; inputs come from another key afterwards."""
+        if self._journal is None and not self._inputs.keyed:
+            self._numbers[ledger] += 1
+            return LedgerEntry(ledger, self._numbers[ledger])
+        labels, tests = self._inputs.drawn
+        opened = Opened(ledger, 0, tree.digest, labels, tests, labels, tests)
+        if self._inputs.keyed:
+            opened = opened.between(self._key, next_key(self._key, opened))
+            self._key = opened.key
+            self._inputs.rekey(self._key)
+        if self._journal is None:
+            self._numbers[ledger] += 1
+            return LedgerEntry(ledger, self._numbers[ledger])
+        return self._entered(opened, self._journal)
 
-    def open(self, ledger: str, tree: str) -> LedgerEntry:
-        """The entry of an attempt for a tree that is opened now."""
-        here = labels, tests = self.drawn()
-        mine = [one for one in self.journal.attempts if one.ledger == ledger]
-        found = next((one for one in mine if (one.tree, one.labels, one.tests) == (tree, *here)), None)
+    def _entered(self, opened: Opened, journal: Journal) -> LedgerEntry:
+        """The entry in a journal, which this run may have written before."""
+        place = journal.place
+        mine = [one for one in journal.attempts if one.ledger == opened.ledger]
+        found = next((one for one in mine if one.run == place and one.same_place(opened)), None)
         if found is None:
-            found = self._opened(ledger, len(mine) + 1, tree)
-            self.journal.open_attempt(found)
-        waits = {TEST: found.tests_since - tests}
-        if ledger == STANDING:  # the others count inputs for tests alone
-            waits[LABEL] = found.labels_since - labels
-        return LedgerEntry(ledger, found.number, waits)
+            if journal.lists_attempts and not journal.writes:
+                raise TargetError(f"the journal {str(journal.path)!r} does not list an attempt that the run opens")
+            since = next((one for one in mine if one.same_place(opened)), opened.since(*self._seen(opened)))
+            found = opened.numbered(len(mine) + 1, place).since(since.labels_since, since.tests_since)
+            journal.open_attempt(found)
+        waits = {TEST: found.tests_since - opened.tests}
+        if opened.ledger == STANDING:  # the others count inputs for tests alone
+            waits[LABEL] = found.labels_since - opened.labels
+        return LedgerEntry(found.ledger, found.number, waits)
 
-    def _opened(self, ledger: str, number: int, tree: str) -> Opened:
-        here, journal = self.drawn(), self.journal
-        if journal.lists_attempts and not journal.writes:
-            raise TargetError(f"the journal {str(journal.path)!r} does not list an attempt that the run opens")
-        seen = journal.drawn if journal.writes else here
-        return Opened(ledger, number, tree, *here, *map(max, here, seen))
+    def _seen(self, opened: Opened) -> tuple[int, int]:
+        """How far earlier runs went through the inputs that come now: not at all, where a new key draws them."""
+        assert self._journal is not None, "without a journal there is no earlier run"
+        here = opened.labels, opened.tests
+        if opened.key or not self._journal.writes:
+            return here
+        labels, tests = map(max, here, self._journal.drawn)
+        return labels, tests
 
 
-def entered(journalled: Ledger | None, ledger: str, tree: Tree, before: int) -> LedgerEntry:
-    """An attempt's entry in the journal; without one, the next number after those ``before``."""
-    # A digest names all features: where they are thousands, it takes as long as many answers.
-    return LedgerEntry(ledger, before + 1, {}) if journalled is None else journalled.open(ledger, tree.digest)
+def entered(ledger: Ledger | None, name: str, tree: Tree, before: int) -> LedgerEntry:
+    """An attempt's entry; without a ledger, the next number after those ``before``."""
+    return LedgerEntry(name, before + 1) if ledger is None else ledger.open(name, tree)

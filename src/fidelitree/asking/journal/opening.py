@@ -16,7 +16,7 @@ from typing import NoReturn
 from fidelitree.errors import FormatError, JournalError
 
 APPLICATION = 0x66747265  # "ftre"
-VERSION = 2
+VERSION = 3
 MOST_BYTES = 64 << 20
 """Of one value; a part of a batch is far smaller."""
 SCHEMA = (
@@ -28,10 +28,14 @@ SCHEMA = (
     "CREATE INDEX by_batch ON answers (purpose, batch)",
     """CREATE TABLE attempts (
     ledger TEXT NOT NULL, number INTEGER NOT NULL, tree TEXT NOT NULL, labels INTEGER NOT NULL, tests INTEGER NOT NULL,
-    labels_since INTEGER NOT NULL, tests_since INTEGER NOT NULL, PRIMARY KEY (ledger, number)) WITHOUT ROWID""",
+    labels_since INTEGER NOT NULL, tests_since INTEGER NOT NULL, run INTEGER NOT NULL, before TEXT NOT NULL,
+    key TEXT NOT NULL, PRIMARY KEY (ledger, number)) WITHOUT ROWID""",
 )
-SCHEMAS = {1: SCHEMA[:3], VERSION: SCHEMA}
-"""By version; the first one knew nothing of attempts."""
+_WITHOUT_KEYS = """CREATE TABLE attempts (
+    ledger TEXT NOT NULL, number INTEGER NOT NULL, tree TEXT NOT NULL, labels INTEGER NOT NULL, tests INTEGER NOT NULL,
+    labels_since INTEGER NOT NULL, tests_since INTEGER NOT NULL, PRIMARY KEY (ledger, number)) WITHOUT ROWID"""
+SCHEMAS = {1: SCHEMA[:3], 2: (*SCHEMA[:3], _WITHOUT_KEYS), VERSION: SCHEMA}
+"""By version; the first one knew nothing of attempts, the second nothing of keys."""
 _LIMITS = {
     sqlite3.SQLITE_LIMIT_LENGTH: MOST_BYTES,
     sqlite3.SQLITE_LIMIT_SQL_LENGTH: 10_000,
@@ -169,16 +173,9 @@ def _make(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
-def lists_attempts(connection: sqlite3.Connection) -> bool:
-    """Whether the schema is young enough for that."""
-    return bool(connection.execute("PRAGMA user_version").fetchone()[0] == VERSION)
-
-
-def bring_up_to_date(connection: sqlite3.Connection) -> None:
-    """Give an older journal the table of attempts, inside a transaction."""
-    for statement in SCHEMA[len(SCHEMAS[1]) :]:
-        connection.execute(statement)
-    connection.execute(f"PRAGMA user_version={VERSION}")
+def schema_version(connection: sqlite3.Connection) -> int:
+    """The version of the schema, which was checked."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def _check_schema(connection: sqlite3.Connection) -> None:

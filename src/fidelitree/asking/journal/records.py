@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -78,7 +78,8 @@ class Opened:
     """An attempt: its ledger, its number there, the digest of its tree, and places in the two streams of inputs.
 
     It was opened after so many inputs for learning and so many for tests, and counts those from ``labels_since`` and
-    ``tests_since`` on.
+    ``tests_since`` on. ``run`` is the place of its run's limits among those of the journal. Where inputs are keyed,
+    they came from ``before`` until it was opened, and come from ``key`` since (`ledger`); elsewhere both are empty.
     """
 
     ledger: str
@@ -88,16 +89,37 @@ class Opened:
     tests: int
     labels_since: int
     tests_since: int
+    run: int = 0
+    before: str = ""
+    key: str = ""
 
     @classmethod
     def read(cls, row: Sequence[Any]) -> Opened:
-        """A row of the table, checked."""
-        if tuple(map(type, row)) != (str, int, str, int, int, int, int):
+        """A row of the table, checked; older tables end before ``run``."""
+        kinds = (str, int, str, int, int, int, int, int, str, str)
+        if tuple(map(type, row)) not in (kinds, kinds[:7]):
             raise FormatError("it is damaged: an attempt holds values of other types")
         found = cls(*row)
         if found.number < 1 or not (0 <= found.labels <= found.labels_since and 0 <= found.tests <= found.tests_since):
             raise FormatError(f"it is damaged: attempt {found.number} counts inputs from before it was opened")
         return found
+
+    def between(self, before: str, key: str) -> Opened:
+        """The same, opened between two keys."""
+        return replace(self, before=before, key=key)
+
+    def since(self, labels: int, tests: int) -> Opened:
+        """The same, counting from other places on."""
+        return replace(self, labels_since=labels, tests_since=tests)
+
+    def numbered(self, number: int, run: int) -> Opened:
+        """The same with its number, opened by the run of these limits."""
+        return replace(self, number=number, run=run)
+
+    def same_place(self, other: Opened) -> bool:
+        """Whether both are attempts for one tree, opened at one place."""
+        mine = (self.tree, self.labels, self.tests, self.key)
+        return mine == (other.tree, other.labels, other.tests, other.key)
 
     @property
     def passes_over(self) -> bool:

@@ -130,7 +130,7 @@ def _explanation(contents: Contents, shares: Shares) -> str:
     if labels.samples is None:
         if _total(shares) <= _TINY:
             return "Nowhere: the tree has no error at all."
-        return f"The tree is wrong on exactly {at_most(_total(shares), 4)} of inputs, spread over its leaves like this."
+        return f"The tree is wrong on exactly {at_most(_total(shares))} of inputs, spread over its leaves like this."
     wrong = round(_total(shares) * labels.samples)
     tests = counted(labels.samples, "test input")
     if not wrong:

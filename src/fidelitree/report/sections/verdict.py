@@ -64,9 +64,19 @@ def promise(contents: Contents) -> Html:
     return join(
         tag("blockquote", *(tag("p", line) for line in str(certificate).splitlines()), class_="certificate"),
         tag("ul", *(tag("li", line) for line in certificate.sentences(tree.size)), class_="easy"),
+        _details(certificate),
         tag("h2", "What it does not say"),
         tag("ul", *(tag("li", line) for line in _limits(contents)), class_="limits"),
     )
+
+
+def _details(certificate: Certificate) -> Html | None:
+    """How the bound is worked out, for who opens it."""
+    lines = certificate.details()
+    if not lines:
+        return None
+    told = (tag("p", line) for line in lines)
+    return tag("details", tag("summary", "Details: how the bound is computed"), *told, class_="note")
 
 
 def headline(contents: Contents, about: About) -> str:
@@ -97,14 +107,13 @@ def agreement(certificate: Certificate) -> str:
     """The headline's number alone."""
     if certificate.error_bound >= 1:
         return "unknown"
-    exact = certificate.method == "exact"
-    return at_least(certificate.error_bound, 4) if exact else f"≥ {at_least(certificate.error_bound)}"
+    return certificate.agreement if certificate.method == "exact" else f"≥ {certificate.agreement}"
 
 
 def _how_often(certificate: Certificate) -> str:
     if certificate.method == "exact":
-        return at_least(certificate.error_bound, 4)
-    return f"at least {at_least(certificate.error_bound)}"
+        return certificate.agreement
+    return f"at least {certificate.agreement}"
 
 
 def _confidence(certificate: Certificate) -> str:
@@ -123,7 +132,7 @@ def _asked_for(contents: Contents) -> str:
     asked = f"An error of at most {percent(certificate.epsilon)} was asked for"
     if certificate.standing.state != "missed":
         return f"{asked}."
-    return f"{asked}; what could be certified is {at_most(certificate.error_bound)}."
+    return f"{asked}; what could be certified is {at_most(certificate.error_bound, certificate.epsilon)}."
 
 
 def _fact(name: str, value: str, note: str) -> Html:

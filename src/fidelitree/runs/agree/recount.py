@@ -90,9 +90,9 @@ def _check_promise(told: Certificate, space: World, stored: Stored) -> None:
     if told.seed_chosen != stored.run.get("seed_chosen", told.seed_chosen):
         raise FormatError("seed_chosen is not the same")
     level = level_in(told.ledger, told.attempt, told.delta)
-    bound = min(1.0, error_bound(told.errors or 0, told.samples, level) + told.differs)
+    bound = min(1.0, error_bound(told.errors_of_test or 0, told.samples, level) + told.differs)
     if not math.isclose(told.error_bound, bound, rel_tol=1e-6):
-        raise FormatError(f"{told.errors} errors among {told.samples} test inputs give {bound:.6g}")
+        raise FormatError(f"{told.errors_of_test} errors among {told.samples} test inputs give {bound:.6g}")
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ class _Answers:
         labels = self._mistakes(tree, told, False, found.labels_since) if standing else np.zeros(1, np.intp)
         # The two streams may come in any turn.
         ways = [tests[told.samples - k] + labels[k] for k in range(len(labels)) if 0 <= told.samples - k < len(tests)]
-        if told.errors not in ways or (tree.defers and len(tests) - 1 != told.samples):
+        if told.errors_of_test not in ways or (tree.defers and len(tests) - 1 != told.samples):
             raise FormatError("they give other ones")
 
     def _mistakes(self, tree: Tree, told: Certificate, tests: bool, since: int) -> NDArray[np.intp]:

@@ -277,7 +277,9 @@ def most_asked(certificate: Certificate) -> int | None:
     if epsilon <= 0:
         return None
     samples, helped = max(certificate.samples, 1), certificate.helped
-    wrong = (certificate.errors or 0) if helped is None else samples * helped.differs + helped.more - helped.fewer
+    wrong: float = certificate.errors_of_test or 0
+    if helped is not None:
+        wrong = samples * helped.differs + helped.more - helped.fewer
     apart = max(epsilon - max(wrong, 0) / samples - certificate.differs, 0.0)
     most, evidence = patience_of(_PATIENCE, epsilon, delta), divergence(epsilon - apart / _NEARER, epsilon)
     return max(most, patience_of(_SPREAD, evidence, delta)) if evidence > 0 else most

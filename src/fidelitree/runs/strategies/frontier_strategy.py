@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from fidelitree.asking.events import Foreseen
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.certificates.attempts import LATE, Attempt
-from fidelitree.certificates.helped import Adviser, HelpedAttempt, compare
 from fidelitree.errors import ParameterError
 from fidelitree.runs.session import Session, TrainingSet
 from fidelitree.runs.strategies.forecast import SLACK, TIGHT, Forecast, forecast, halved, needed_for
@@ -36,8 +35,6 @@ from fidelitree.trees.answers import apart
 from fidelitree.trees.nested import build
 
 if TYPE_CHECKING:
-    from fidelitree.asking.journal.ledger import LedgerEntry
-    from fidelitree.trees.ensemble import Ensemble
     from fidelitree.trees.tree import Tree
 
 FIRST = 400  # labels of the first portion
@@ -45,7 +42,6 @@ LEAST = 6_000  # labels from which on they may be enough: before, the gain of a 
 _TESTS, _PART = 50, 8  # answers between two looks at the bounds: one in so many of those counted
 _WALKED, _SHOWN = 1_600, 32  # labels that a learner over bits is shown, and at a time
 _APART = 0.5  # of the labels: tests for trees that are hard to tell apart
-_HELPS = 0.6  # of the tree's error, and no more, is what a surrogate may have that shortens its test
 _DOUBTED, _MANY = 0.05, 0.2  # of the labels that there are may be asked for as well, where learners do not agree
 _TIMES = 3  # that they are looked for
 _SELDOM, _MANY_FREE = 0.01, 50_000  # an error so low is looked for in many of these, among so many free inputs
@@ -90,8 +86,6 @@ class FrontierStrategy:
         """Others for the last labels, some of which are tested, too: that costs no label."""
         self.forecast: Forecast | None = None
         """What sizes are likely to reach, once the first labels are there."""
-        self._surrogate: tuple[Ensemble, float] | None = None
-        """The strong model that helped the last search, and its share of errors."""
         self.held_out: list[float] = []
         """For each size the share of errors that the trees of the last portion but one made on the last one."""
 
@@ -205,7 +199,7 @@ class FrontierStrategy:
         if over and isinstance(found, SizedTrees):
             agreed = yield from self._settle(found)
             self._search(found, over, partial(found.go_on, steps, agreed))
-            self._surrogate, self._rivals = found.surrogate(), found.rivals()
+            self._rivals = found.rivals()
 
     def _settle(self, found: SizedTrees) -> Steps[bool]:
         """Ask about free inputs that learners do not agree on, and about those that they then differ on; if few do."""
@@ -299,32 +293,9 @@ class FrontierStrategy:
         if not self._curves and len(self._pool):  # the budget ended before anything was fitted
             next(self._fit(over=False), None)  # a short search asks nothing
         trees = self._curves[-1] if self._curves else [self._pool.constant()]
-        kind = self._kind()
-        first, every = len(dict.fromkeys(trees)), list(dict.fromkeys([*trees, *self._rivals]))[: 2 * ROUND]
-        opened = [self._session.attempts.open(tree, made=kind(tree)) for tree in every]
-        helped, world = [one for one in opened if isinstance(one, HelpedAttempt)], self._source.world
-        if helped and world is not None:
-            compare(helped, world, self._seed, self._counted.watch)
-        return opened[:first]
-
-    def _kind(self) -> Callable[[Tree], Callable[[Tree, float, LedgerEntry], Attempt] | None]:
-        """An attempt that the surrogate helps, where it errs much less than the tree, which has some answers wrong.
-
-        It can be asked again wherever masses are known, and takes time: where that is limited, labels are cheaper.
-        """
-        known = self._source.masses is not None and self._counted.budget.max_seconds is None
-        if self._surrogate is None or not known:
-            return lambda tree: None
-        surrogate, error = self._surrogate
-        helped = partial(HelpedAttempt, adviser=Adviser(surrogate))
-        errors = self.held_out or [1.0] * len(self.sizes)
-        inner, labels = self._pool.inner, self._counted.labels(self._pool.codes)
-
-        def kind(tree: Tree) -> Callable[[Tree, float, LedgerEntry], Attempt] | None:
-            better = error < _HELPS * np.interp(tree.size, self.sizes, errors)
-            return helped if better and (tree.predict_inner(inner) != labels).any() else None
-
-        return kind
+        first = len(dict.fromkeys(trees))
+        every = list(dict.fromkeys([*trees, *self._rivals]))[: 2 * ROUND]
+        return [self._session.attempts.open(tree) for tree in every][:first]
 
 
 def _close(attempt: Attempt) -> bool:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from fidelitree.asking.limits import Watch
     from fidelitree.runs.session import Session, TrainingSet
     from fidelitree.search.local.coded import Coded, Codes
-    from fidelitree.trees.ensemble import Ensemble
     from fidelitree.trees.nested import Nested
     from fidelitree.trees.tree import Tree
 
@@ -136,15 +135,6 @@ class SizedTrees:
         book = self._session.counted.book
         return [self._binning.tree(tree, book.ranks(), book.sorted()) for tree in trees]
 
-    def surrogate(self) -> tuple[Ensemble, float] | None:
-        """The strong model that helped the search, with its share of errors; None where there was none."""
-        book, found = self._session.counted.book, self._search.strong
-        seen = book.seen[: self._search.classes]  # labels that drawn inputs have
-        if found is None or len(seen) < 2 or self._binning.gaps:  # it has no side for missing numbers
-            return None
-        labels = sorted(seen)
-        return found[0].plain(self._binning.cuts, labels, [labels.index(one) for one in seen]), found[1]
-
     def spread(self) -> list[int]:
         """The sizes up to the largest tree that was found, and some between them: as many as one round has."""
         return filled(self._sizes, self._search.most)
@@ -170,6 +160,3 @@ class NumberTrees:
     def spread(self) -> Sequence[int]:
         """The sizes that were asked for."""
         return self._sizes
-
-    def surrogate(self) -> None:
-        """None: numbers are tested without one."""
