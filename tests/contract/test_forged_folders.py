@@ -23,7 +23,10 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
+from fidelitree.asking.journal.ledger import FIRST_KEY
+from fidelitree.certificates import standalone
 from fidelitree.certificates.consistency import UNCHECKED
+from fidelitree.runs.viewer import Viewer
 from fidelitree.targets import majority
 from fidelitree.theory.sequential import error_bound
 from journals import BITS, MIXED, on_bits, on_mixed
@@ -351,7 +354,18 @@ def _sql(statement: str, *values: Any) -> Callable[[Path], None]:
     return apply
 
 
-ATTEMPT = ("ledger", "number", "tree", "labels", "tests", "labels_since", "tests_since")
+ATTEMPT = (
+    "ledger",
+    "number",
+    "tree",
+    "labels",
+    "tests",
+    "labels_since",
+    "tests_since",
+    "run",
+    "before",
+    "key",
+)
 
 
 def _in_journal(folder: Path, other: Path) -> Iterator[Forgery]:
@@ -457,3 +471,89 @@ def test_the_forgeries_that_0_1_0_took_for_consistent(tmp_path: Path, forged: st
         run[change] = {"seed": 99, "target": "somebody"}[change]
     (folder / "run.json").write_text(json.dumps(run), encoding="utf-8")
     assert not ft.verify(folder).holds
+
+
+def _memorised(rows: list[list[int]], labels: list[int], asked: tuple[int, ...] = ()) -> list[dict[str, Any]]:
+    """The nodes of a tree over bits that is never wrong about these rows, in preorder."""
+    free = (i for i in range(len(rows[0])) if i not in asked and len({row[i] for row in rows}) > 1)
+    place = next(free, None) if len(set(labels)) > 1 else None
+    if place is None:
+        return [{"label": labels[0]}]
+    sides: list[list[dict[str, Any]]] = []
+    for value in (0, 1):
+        some = [k for k, row in enumerate(rows) if row[place] == value]
+        sides.append(_memorised([rows[k] for k in some], [labels[k] for k in some], (*asked, place)))
+    moved = [
+        {**node, "no": node["no"] + shift, "yes": node["yes"] + shift} if "test" in node else node
+        for side, shift in zip(sides, (1, 1 + len(sides[0])), strict=True)
+        for node in side
+    ]
+    return [{"test": {"feature": place, "is": 1}, "no": 1, "yes": 1 + len(sides[0])}, *moved]
+
+
+def _chain(file: sqlite3.Connection) -> None:
+    """The keys that a forger works out for what is opened now, one after the other."""
+    key = FIRST_KEY
+    while row := file.execute(
+        "SELECT ledger, number, tree, labels, tests FROM attempts WHERE before = ?", (key,)
+    ).fetchone():
+        ledger, number, tree, labels, tests = row
+        old = file.execute("SELECT key FROM attempts WHERE ledger = ? AND number = ?", (ledger, number)).fetchone()[0]
+        key = hashlib.sha256(f"{key}/{ledger}/{labels}/{tests}/{tree}".encode()).hexdigest()
+        file.execute("UPDATE attempts SET key = ? WHERE ledger = ? AND number = ?", (key, ledger, number))
+        file.execute("UPDATE attempts SET before = ? WHERE before = ?", (key, old))
+
+
+def refitted(folder: Path, chained: bool) -> None:
+    """Make a tree that is right about all its test inputs, and say that it was the one that was tested."""
+    with closing(sqlite3.connect(folder / "journal.db")) as file:
+        found = file.execute(
+            "SELECT count, inputs, labels FROM answers WHERE purpose = 'certify' ORDER BY id"
+        ).fetchall()
+    rows: list[list[int]] = []
+    labels: list[int] = []
+    for count, inputs, answers in found:
+        packed = np.frombuffer(inputs, np.uint8).reshape(count, -1)
+        rows += np.unpackbits(packed, axis=1, count=len(BITS)).tolist()
+        labels += np.frombuffer(answers, np.uint8).tolist()
+    told = json.loads((folder / "certificate.json").read_text(encoding="utf-8"))
+    tree = {**json.loads((folder / "tree.json").read_text(encoding="utf-8")), "nodes": _memorised(rows, labels)}
+    tree["labels"] = {"type": "bool", "values": [False, True]}
+    digest = ft.Tree.from_dict(tree).digest
+    bound = error_bound(0, told["samples"], told["level"])
+    told |= {"tree_digest": digest, "tested_digest": None, "errors": 0, "differs": 0.0, "error_bound": bound}
+    told |= {"holds": bound <= told["epsilon"], "confusion": None}
+    told.pop("tested_errors", None)
+    (folder / "tree.json").write_text(json.dumps(tree), encoding="utf-8")
+    (folder / "certificate.json").write_text(json.dumps(told), encoding="utf-8")
+    for name in ("tested.json", "frontier.json"):
+        (folder / name).unlink(missing_ok=True)
+    with closing(sqlite3.connect(folder / "journal.db")) as file, file:
+        which = (told["ledger"], told["attempt"])
+        file.execute("UPDATE attempts SET tree = ? WHERE ledger = ? AND number = ?", (digest, *which))
+        if chained:
+            _chain(file)
+    run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    here = [name for name in run["files"] if (folder / name).exists()]
+    run["files"] = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in here}
+    (folder / "run.json").write_text(json.dumps(run), encoding="utf-8")
+
+
+@pytest.mark.parametrize("chained", [False, True])
+def test_a_tree_that_was_fitted_to_its_own_test_inputs_is_refused(tmp_path: Path, chained: bool) -> None:
+    """No answer and no seal is touched: 0.2.0 confirmed a bound of a third of the true error."""
+    call = (on_nine, BITS, {"epsilon": 0.05, "max_queries": 250, "seed": 0})
+    before = made(tmp_path / "kept", call, "bits").certificate
+    refitted(tmp_path / "kept", chained)
+    told = json.loads((tmp_path / "kept" / "certificate.json").read_text(encoding="utf-8"))
+    assert (told["errors"], told["error_bound"] < before.error_bound) == (0, True)
+    wrong = np.mean(
+        ft.Tree.load(tmp_path / "kept" / "tree.json").predict(BITS.draw(20_000, seed=9))
+        != on_nine(BITS.draw(20_000, seed=9))
+    )
+    assert wrong > told["error_bound"]
+    found = [ft.verify(tmp_path / "kept", answers=True), ft.verify(tmp_path / "kept")]
+    assert [one.verdict for one in found] == ["contradicted", "contradicted"]
+    assert standalone.main(tmp_path / "kept") == 2
+    page = Viewer(tmp_path / "kept").page("verify", {"of": "this"}).body
+    assert "This folder contradicts itself" in page

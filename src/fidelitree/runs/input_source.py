@@ -52,8 +52,8 @@ class Source(ABC):
         """How many inputs were given out for learning, and for tests: the same places in all runs of a seed."""
 
     @abstractmethod
-    def rekey(self, key: str) -> None:
-        """Draw from the streams of another key from now on; rows of a table come as they are."""
+    def rekey(self, key: str | None) -> None:
+        """Draw from the streams of another key from now on, or of 0.2.0 (None); rows of a table stay as they are."""
 
     @property
     def labels_left(self) -> float:
@@ -99,10 +99,11 @@ class DrawnSource(Source):
         self._before = 0, 0
         self._labels, self._tests = self._streams(FIRST_KEY)
 
-    def _streams(self, key: str) -> tuple[_Blocks, BitDraws | _Blocks]:
-        """Inputs of a key, for learning and for tests."""
-        labels = Stream.named(self._seed, "label").child(key)
-        tests = Stream.named(self._seed, "certify").child(key)
+    def _streams(self, key: str | None) -> tuple[_Blocks, BitDraws | _Blocks]:
+        """Inputs of a key, for learning and for tests; without one, those of 0.2.0, which knew none."""
+        labels, tests = Stream.named(self._seed, "label"), Stream.named(self._seed, "certify")
+        if key is not None:
+            labels, tests = labels.child(key), tests.child(key)
         assert self.world is not None, "drawn inputs come from a world"
         if self._together:
             return _Blocks(self._learnt, labels.child("any")), BitDraws(self.product.biases, tests)
@@ -113,7 +114,7 @@ class DrawnSource(Source):
         labels, tests = self._before
         return labels + self._labels.taken, tests + self._tests.taken
 
-    def rekey(self, key: str) -> None:
+    def rekey(self, key: str | None) -> None:
         """What was drawn from the streams of the key before, and not given out, is dropped."""
         self._before = self.drawn
         self._labels, self._tests = self._streams(key)
@@ -174,7 +175,7 @@ class TableSource(Source):
         self.drawn = labels, start + len(found)
         return found
 
-    def rekey(self, key: str) -> None:
+    def rekey(self, key: str | None) -> None:
         """Nothing: there are no other rows."""
 
     def free(self, rows: int) -> Inner:

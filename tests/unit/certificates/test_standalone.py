@@ -42,8 +42,9 @@ def test_good_folders_are_confirmed(
     tmp_path: Path, target: Any, space: Any, options: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = made(tmp_path, target, space, **options)
-    assert main(folder) == 0, capsys.readouterr().out
-    assert capsys.readouterr().out.splitlines()[-1].strip() == "confirmed"
+    witness = space.table is None  # rows are the same whatever tree is tested
+    assert main(folder) == (0 if witness else 5), capsys.readouterr().out
+    assert capsys.readouterr().out.splitlines()[-1].strip() == ("confirmed" if witness else "undecided")
 
 
 @pytest.mark.parametrize(

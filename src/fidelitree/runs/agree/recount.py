@@ -1,8 +1,10 @@
 """What the answers in a journal say about a stored certificate, without a second run of the learner.
 
-The test inputs are drawn anew from the seed, their answers are looked up, and the errors of the tree that was tested
-are counted from the place where its attempt was opened. `certificates.standalone` makes the same checks with code of
-its own; a test compares the two, folder by folder and forgery by forgery.
+The keys of all attempts are worked out again, test inputs are drawn anew from seed and keys, their answers are looked
+up, and the errors of the tree that was tested are counted from the place where its attempt was opened. Where inputs are
+not keyed (rows of a table, journals of 0.2.0), counts confirm nothing: they do not show when the tree was made.
+`certificates.standalone` makes the same checks with code of its own; a test compares the two, folder by folder and
+forgery by forgery.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.journal.journal import Journal
+from fidelitree.asking.journal.ledger import FIRST_KEY, next_key
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, assumptions
 from fidelitree.certificates.consistency import Check
@@ -25,7 +28,7 @@ from fidelitree.runs.input_source import source_of
 from fidelitree.spaces.inputs import row_keys
 from fidelitree.spaces.rows import Rows
 from fidelitree.theory.sequential import STANDING, error_bound, level_in
-from fidelitree.trees.answers import answered, apart
+from fidelitree.trees.answers import Answers, answered, apart
 
 if TYPE_CHECKING:
     from fidelitree.asking.journal.records import Opened
@@ -36,7 +39,13 @@ if TYPE_CHECKING:
     from fidelitree.trees.tree import Tree
 
 ABOUT = "the answers in the journal give the counts of the certificate"
+NO_WITNESS = (
+    "they do, but they do not show when the tree was made: it may have been changed after its test inputs were known. "
+    "Without --answers the run is made again, and --target asks the target"
+)
 _MOST = 1 << 20  # inputs of which an exact error is counted again
+MOST_CELLS = 1 << 28
+"""Values that are drawn: a stranger's journal says how many there are."""
 _ROUNDING = 1e-9
 
 
@@ -60,7 +69,7 @@ def recounted(stored: Stored, path: Path, space: World) -> Iterator[Check]:
             if certificate.method == "exact":
                 journal.check_all(tree, certificate)
             else:
-                journal.check(tested or tree, certificate)
+                journal.check(tested or tree, certificate, tree)
     except _UnsureError as why:
         yield Check(None, f"{ABOUT}: {why}")
     except FormatError as why:
@@ -135,7 +144,7 @@ class _Answers:
             found += answers
         return found
 
-    def check(self, tree: Tree, told: Certificate) -> None:
+    def check(self, tree: Tree, told: Certificate, returned: Tree) -> None:
         """Whether errors and samples are those of inputs that were drawn after the attempt was opened."""
         mine = [one for one in self.attempts if one.ledger == told.ledger]
         found = next((one for one in mine if one.number == told.attempt), None)
@@ -146,28 +155,75 @@ class _Answers:
         standing = told.ledger == STANDING
         if standing and self.drawn[0] and found.passes_over:
             raise _UnsureError("an earlier run went through the same inputs")
-        tests = self._mistakes(tree, told, True, found.tests_since)
-        labels = self._mistakes(tree, told, False, found.labels_since) if standing else np.zeros(1, np.intp)
+        tests = self._answered(tree, told, True, found)
+        labels = self._answered(tree, told, False, found) if standing else Answers(tests.inputs[:0], tests.labels[:0])
         # The two streams may come in any turn.
-        ways = [tests[told.samples - k] + labels[k] for k in range(len(labels)) if 0 <= told.samples - k < len(tests)]
-        if told.errors_of_test not in ways or (tree.defers and len(tests) - 1 != told.samples):
+        ways = [k for k in range(len(labels) + 1) if 0 <= told.samples - k <= len(tests)]
+        for judged, errors in ((tree, told.errors_of_test), (returned, told.errors)):
+            if errors is not None:
+                sums = [_mistakes(judged, some, told.tolerance) for some in (tests, labels)]
+                ways = [k for k in ways if sums[0][told.samples - k] + sums[1][k] == errors]
+        if not ways or (tree.defers and len(tests) != told.samples):
             raise FormatError("they give other ones")
+        if not found.key:
+            raise _UnsureError(NO_WITNESS)
 
-    def _mistakes(self, tree: Tree, told: Certificate, tests: bool, since: int) -> NDArray[np.intp]:
-        """Errors among the first 0, 1, 2, ... inputs of a stream from a place on."""
-        source = source_of(self.space, self.run.seed, together=self.run.door == "distill")
-        rows = min(since + (told.samples if told.drawn is None else told.drawn), self.drawn[tests])
-        if tree.defers and rows < since + (told.drawn or 0):
+    def _answered(self, tree: Tree, told: Certificate, tests: bool, attempt: Opened) -> Answers:
+        """The inputs after an opening that a tree answers, up to the first that was not asked."""
+        since = attempt.tests_since if tests else attempt.labels_since
+        end = min(since + (told.samples if told.drawn is None else told.drawn), self.drawn[tests])
+        if tree.defers and end < since + (told.drawn or 0):
             raise FormatError("fewer inputs were drawn")
-        try:
-            inner = (source.test if tests else source.label)(rows)[since:] if rows > since else source.free(0)
-        except BudgetSpent:
-            raise FormatError("there are fewer test rows") from None
+        if end * len(self.run.features) > MOST_CELLS:
+            raise _UnsureError(f"more than {MOST_CELLS:,} values would be drawn")
+        inner = self._inputs(attempt, tests, max(since, end))[since:]
         inner = inner[answered(tree, inner)]
         labels = self.labels(inner)
-        given = tree.predict_inner(inner[: len(labels)])
-        wrong = apart(given, np.array(labels), told.tolerance) if labels else np.zeros(0, np.bool_)
-        return np.concatenate([[0], np.cumsum(wrong)]).astype(np.intp)
+        return Answers(inner[: len(labels)], np.array(labels))
+
+    def _inputs(self, attempt: Opened, tests: bool, end: int) -> NDArray[Any]:
+        """The first inputs of a run, on its way through the keys of its attempts."""
+        source = source_of(self.space, self.run.seed, together=self.run.door == "distill")
+        draw = source.test if tests else source.label
+        parts = [source.free(0)]
+        place = 0
+        if not attempt.key:
+            source.rekey(None)
+        try:
+            for one in self._way(attempt):
+                stop = min(one.tests if tests else one.labels, end)
+                parts += [draw(stop - place)] if stop > place else []
+                place = max(place, stop)
+                source.rekey(one.key)
+            parts += [draw(end - place)] if end > place else []
+        except BudgetSpent:
+            raise FormatError("there are fewer test rows") from None
+        return np.concatenate(parts)
+
+    def _way(self, attempt: Opened) -> list[Opened]:
+        """The attempts of one run in the order of their keys, each of which is worked out again; none without keys."""
+        if not attempt.key:
+            return []
+        following: dict[str, list[Opened]] = {}
+        for one in self.attempts:
+            if one.run == attempt.run:
+                following.setdefault(one.before, []).append(one)
+        found: list[Opened] = []
+        key = FIRST_KEY
+        while key in following:
+            one = following.pop(key)[0]
+            key = next_key(key, one)
+            if one.key != key:
+                raise FormatError("a key does not follow from the attempts before it")
+            earlier = [other.number for other in found if other.ledger == one.ledger]
+            if (earlier and earlier[-1] >= one.number) or one.passes_over:
+                raise FormatError("attempts are not numbered in their order, or count other inputs")
+            if found and not (found[-1].labels <= one.labels and found[-1].tests <= one.tests):
+                raise FormatError("places of attempts fall")
+            found.append(one)
+        if following:
+            raise FormatError("attempts are missing between two keys")
+        return found
 
     def check_all(self, tree: Tree, told: Certificate) -> None:
         """Whether an exact error is that of all inputs, each of which was answered."""
@@ -183,3 +239,11 @@ class _Answers:
         error = math.fsum(space.chances(inner)[tree.predict_inner(inner) != np.array(labels)])
         if abs(error - told.error_bound) > _ROUNDING:
             raise FormatError(f"the exact error is {error:.6g}")
+
+
+def _mistakes(tree: Tree, answers: Answers, tolerance: float | None) -> NDArray[np.intp]:
+    """Errors among the first 0, 1, 2, ... answers."""
+    wrong = np.zeros(0, np.bool_)
+    if len(answers):
+        wrong = apart(tree.predict_inner(answers.inputs), answers.labels, tolerance)
+    return np.concatenate([[0], np.cumsum(wrong)]).astype(np.intp)
