@@ -119,11 +119,17 @@ def data_file(data_dir: Path) -> Callable[[str], Path]:
 
 @pytest.fixture(scope="module")
 def small_surrogates() -> Iterator[None]:
-    """Surrogates of frontiers have a tenth of their trees, and are compared with a tree on a sixteenth of the inputs,
-    where a test is about something else: two seconds less for each frontier."""
+    """Strong models of frontiers have a tenth of their trees, where a test is about something else."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("fidelitree.search.local.boosted._ROUNDS", 30)
-        patch.setattr("fidelitree.certificates.helped._BLOCK", 1 << 9)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def repeatable_seeds() -> Iterator[None]:
+    """Runs take a fresh seed unless they are given one; in a test it is 0, so that every run can be repeated."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fidelitree.spaces.draw.fresh_seed", lambda: 0)
         yield
 
 

@@ -17,8 +17,7 @@ from fidelitree.asking.journal.run import Run
 from fidelitree.asking.journalled import Journalled, Replayed, ask_again, name_of
 from fidelitree.asking.on_joblib import OnJoblib
 from fidelitree.asking.workers import OnWorkers
-from fidelitree.errors import ParameterError, TargetError, check_count, check_observer
-from fidelitree.spaces.draw import fresh_seed
+from fidelitree.errors import ParameterError, TargetError, check_observer
 from fidelitree.spaces.features.description import outline
 from fidelitree.spaces.given import world_of
 from fidelitree.spaces.product import ProductSpace, product_of
@@ -95,11 +94,6 @@ class Access:
             raise TargetError(f"the journal says that the run ended otherwise: {self.journal.ending}")
         if not self.journal.writes and not self.journal.went_as_far:
             raise TargetError("the journal says that the run drew another number of inputs for tests")
-
-
-def seed_of(given: object) -> int:
-    """A seed that was given, or one of the machine's own."""
-    return fresh_seed() if given is None else check_count("seed", given, least=0)
 
 
 def as_used(target: Any, space: Any, threshold: float | None = None, classes: bool = False) -> tuple[Target, World]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 check_certificate = partial(check_stored, "certificate")
 ASSUMES_DETERMINISTIC = "the target is deterministic"
+ASSUMES_UNFORESEEN = "the seed was given, and neither the target nor the predictor was made knowing these inputs"
 FORMAT = "fidelitree.certificate"
 VERSION = 2
 """Of version 1, ``errors`` are those of the tree that was tested, also where another one was returned."""
@@ -34,9 +35,15 @@ OF_ANSWERS = "answers:"
 """How the digest of a predictor begins that is no tree: it is one of answers, not of nodes."""
 
 
-def assumptions(deterministic: bool, inputs: tuple[str, ...] = (ASSUMES_DISTRIBUTION,)) -> tuple[str, ...]:
-    """What a certificate takes for granted; of a noisy target, every test input must have been asked anew."""
-    return (ASSUMES_DETERMINISTIC, *inputs) if deterministic else inputs
+def assumptions(
+    deterministic: bool, inputs: tuple[str, ...] = (ASSUMES_DISTRIBUTION,), seed_chosen: bool = False
+) -> tuple[str, ...]:
+    """What a certificate takes for granted; of a noisy target, every test input must have been asked anew.
+
+    Whoever chose the seed could know its inputs.
+    """
+    told = (ASSUMES_DETERMINISTIC, *inputs) if deterministic else inputs
+    return (*told, ASSUMES_UNFORESEEN) if seed_chosen else told
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ class AnalyzeOptions:
     )
     max_queries: Annotated[int | None, typer.Option(help="Labels that may be asked.")] = None
     delta: Annotated[float, typer.Option(help="Probability that an interval may be wrong.")] = 0.05
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the drawn inputs.")] = 0
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the drawn inputs; a fresh one unless given.")] = None
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the influences (.png .svg .pdf); needs matplotlib.")
     ] = None

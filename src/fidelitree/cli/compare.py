@@ -29,7 +29,7 @@ class CompareOptions:
     learner: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only this learner. Repeatable; all unless given.")
     ] = None
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same trees.")] = 0
+    seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same trees; a fresh one unless given.")] = None
     max_queries: Annotated[int | None, typer.Option(help="Labels that each learner may use.")] = None
     max_seconds: Annotated[float, typer.Option(help="Seconds that each learner may take.")] = 60.0
     out: Annotated[

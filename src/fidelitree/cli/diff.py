@@ -32,7 +32,7 @@ class DiffOptions(AuditOptions, Budgets, Confidence):
     tolerance: Annotated[
         float | None, typer.Option(metavar="T", help="Answers are numbers; a change is one by more than T.")
     ] = None
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same tree.")] = 0
+    seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same tree; a fresh one unless given.")] = None
     report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page for people.")] = None
     markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Add a Markdown summary to this file.")] = None
     github: Annotated[bool, typer.Option("--github", help="Print an annotation that GitHub shows.")] = False

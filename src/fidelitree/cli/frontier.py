@@ -28,7 +28,7 @@ class FrontierOptions(MoneyLimit, Budgets, NumberOptions, Confidence):
         Literal["queries", "leaves"],
         typer.Option(help="queries: ask little; leaves: learn from more labels and search longer."),
     ] = "queries"
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same trees.")] = 0
+    seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same trees; a fresh one unless given.")] = None
     max_leaves: Annotated[int, typer.Option(help="Leaves of the largest tree.", rich_help_panel="Budget")] = 64
 
 

@@ -111,7 +111,7 @@ class SearchOptions:
             help="queries: ask little; leaves: a smaller certified tree, for ten times as many; rounds: large batches."
         ),
     ] = "queries"
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same tree.")] = 0
+    seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same tree; a fresh one unless given.")] = None
     max_leaves: Annotated[int | None, typer.Option(help="No larger tree.", rich_help_panel="Budget")] = None
 
 

@@ -37,6 +37,7 @@ from fidelitree.learners import LEARNERS
 from fidelitree.runs.distill import distill
 from fidelitree.search.optimal.affordable import SOME_NUMBERS
 from fidelitree.search.optimal.optimum import CellFunction
+from fidelitree.spaces.draw import seed_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -87,6 +88,7 @@ class Comparison:
         results: Their results by name.
         frontier: ``frontier[s - 1]`` is the least error of any tree with s leaves, where it is known.
         interrupted: Whether Ctrl-C ended the last learner, or came before the next: there are no more rows.
+        seed: Chose all draws of all learners.
 
     Examples:
         >>> from fidelitree.targets import multiplexer
@@ -100,6 +102,7 @@ class Comparison:
     results: Mapping[str, Distillation]
     frontier: NDArray[np.float64] | None = None
     interrupted: bool = False
+    seed: int | None = None
 
     def __str__(self) -> str:
         lines = [list(_HEAD), *(_cells(row) for row in self.rows)]
@@ -161,7 +164,7 @@ def compare(
     epsilon: float = 0.05,
     delta: float = 0.05,
     *,
-    seed: int = 0,
+    seed: int | None = None,
     learners: Sequence[str] | None = None,
     options: Mapping[str, Mapping[str, Any]] | None = None,
     max_queries: int | None = None,
@@ -178,7 +181,7 @@ def compare(
         space: Where inputs come from: any space, or a table, to one half of which a `ChowLiu` is fitted.
         epsilon: The error that is tolerated.
         delta: The chance that the run states a false bound.
-        seed: Chooses all draws: the same seed gives the same result.
+        seed: Chooses all draws: the same seed gives the same result. None takes a fresh one, which is recorded.
         learners: Names of learners; all that apply where it is left out.
         options: Further arguments by learner, as in ``{"streed": {"depth": 3}}``.
         max_queries: The most labels of each learner.
@@ -206,13 +209,14 @@ def compare(
     for name in (*names, *options):
         check_choice("learners", name, known)
     epsilon, delta, root = check_epsilon(epsilon), check_delta(delta), _known(target, space)
+    known_seed = seed_of(seed)
     limits = {"max_queries": max_queries, "max_seconds": max_seconds, "observer": observer}
     rows, results, frontier, interrupted = [], {}, None, False
     try:
         for number, name in enumerate(names):
             observer(LearnerBegan(0, name, number + 1, len(names)))
             started = time.perf_counter()
-            found = _learnt(name, (target, space, epsilon, delta), seed, {**limits, **options.get(name, {})})
+            found = _learnt(name, (target, space, epsilon, delta), known_seed, {**limits, **options.get(name, {})})
             if isinstance(found, str):
                 rows.append(Entry(name, certified=False, remark=found))
                 continue
@@ -226,7 +230,7 @@ def compare(
         if not results:
             raise
         interrupted = True
-    return Comparison(epsilon, delta, tuple(rows), results, frontier, interrupted)
+    return Comparison(epsilon, delta, tuple(rows), results, frontier, interrupted, known_seed)
 
 
 def _check_options(options: object) -> Mapping[str, Mapping[str, Any]]:

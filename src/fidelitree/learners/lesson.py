@@ -24,7 +24,7 @@ from fidelitree.asking.events import Finished, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent
 from fidelitree.asking.memory import Memory
 from fidelitree.certificates.attempts import FAIR_TRIAL, LATE, LOOK
-from fidelitree.errors import ParameterError, check_count, check_delta, check_epsilon, check_observer
+from fidelitree.errors import ParameterError, check_delta, check_epsilon, check_observer
 from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction, free_of_charge
 from fidelitree.runs.goal import Goal, exact_certificate, result_of
 from fidelitree.runs.input_source import source_of
@@ -36,6 +36,7 @@ from fidelitree.search.labelled import Labelled
 from fidelitree.search.local.moves import greedy
 from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.search.questions import Steps, Tests
+from fidelitree.spaces.draw import seed_of
 from fidelitree.spaces.product import ProductSpace, product_of
 from fidelitree.targets.fitted import warn_if_fitted
 
@@ -77,7 +78,7 @@ class Lesson:
 
     @classmethod
     def begin(
-        cls, target: Target, space: World, promise: tuple[float, float, int], limits: Mapping[str, Any]
+        cls, target: Target, space: World, promise: tuple[float, float, int | None], limits: Mapping[str, Any]
     ) -> Lesson:
         """A run with epsilon, delta and seed as promised, within limits."""
         for name in limits:
@@ -85,7 +86,7 @@ class Lesson:
                 raise ParameterError(f"a learner's options must be its own or {', '.join(LIMITS)}; got {name!r}")
         epsilon, delta, seed = promise
         budget = Budget(limits.get("max_queries"), limits.get("max_leaves"), limits.get("max_seconds"))
-        goal = Goal(check_epsilon(epsilon), check_delta(delta), check_count("seed", seed, least=0))
+        goal = Goal(check_epsilon(epsilon), check_delta(delta), seed_of(seed), seed is not None)
         target, space = as_used(target, space)
         product = space.product
         if space.table is not None:
@@ -271,7 +272,13 @@ class Learn(Protocol):
     __name__: str
 
     def __call__(
-        self, target: Target, space: World, epsilon: float = ..., delta: float = ..., seed: int = ..., **options: Any
+        self,
+        target: Target,
+        space: World,
+        epsilon: float = ...,
+        delta: float = ...,
+        seed: int | None = ...,
+        **options: Any,
     ) -> Distillation: ...
 
 
@@ -317,7 +324,12 @@ def learner(
         own = [name for name, one in signature(teach).parameters.items() if one.kind is one.KEYWORD_ONLY]
 
         def learn(
-            target: Target, space: World, epsilon: float = epsilon, delta: float = 0.05, seed: int = 0, **options: Any
+            target: Target,
+            space: World,
+            epsilon: float = epsilon,
+            delta: float = 0.05,
+            seed: int | None = None,
+            **options: Any,
         ) -> Distillation:
             told = {name: options.pop(name) for name in own if name in options}
             lesson = Lesson.begin(target, space, (epsilon, delta, seed), options)

@@ -106,7 +106,7 @@ def improper(teach: Callable[..., Teach]) -> Callable[..., LearntFunction]:
     """What a learner of functions does with a lesson, as a function of a target, like `learner`."""
 
     def learn(
-        target: Any, space: Any, epsilon: float = 0.05, delta: float = 0.05, seed: int = 0, **options: Any
+        target: Any, space: Any, epsilon: float = 0.05, delta: float = 0.05, seed: int | None = None, **options: Any
     ) -> LearntFunction:
         own = {name: options.pop(name) for name in list(options) if name in (teach.__kwdefaults__ or {})}
         steps = teach(**own)

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from fidelitree.asking.access import Call, access, as_used, seed_of, watched
+from fidelitree.asking.access import Call, access, as_used, watched
 from fidelitree.asking.events import Finished, Observer, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers, given
 from fidelitree.asking.memory import Memory, check_fits
@@ -41,6 +41,7 @@ from fidelitree.runs.strategies.table_strategy import (
     TableStrategy,
     patient,
 )
+from fidelitree.spaces.draw import seed_of
 from fidelitree.spaces.rows import check_test_rows
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def distill(
     epsilon: float | None = 0.05,
     delta: float = 0.05,
     *,
-    seed: int | None = 0,
+    seed: int | None = None,
     strategy: StrategyName = "auto",
     prefer: Preference = "queries",
     tolerance: float | None = None,
@@ -96,7 +97,7 @@ def distill(
         space: Where inputs come from: any space, or a table, to one half of which a `ChowLiu` is fitted.
         epsilon: The error that is tolerated; None asks for the knee of the `frontier`.
         delta: The chance that the run states a false bound.
-        seed: Chooses all draws: the same seed gives the same result. None takes a fresh one.
+        seed: Chooses all draws: the same seed gives the same result. None takes a fresh one, which is recorded.
         strategy: "auto" asks little, "influence" gives the paper's tree, "smallest" may ask 20,000 labels and more.
         prefer: "queries" asks little, "leaves" asks ten times as much for fewer, "rounds" in few large batches.
         tolerance: For targets that answer numbers: an error is to be further away than this.

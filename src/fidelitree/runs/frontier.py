@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from fidelitree.asking.access import Call, access, as_used, seed_of, watched
+from fidelitree.asking.access import Call, access, as_used, watched
 from fidelitree.asking.events import Finished, Observer, nobody
 from fidelitree.asking.limits import Budget, Running, Workers, given
 from fidelitree.asking.memory import Memory
@@ -22,6 +22,7 @@ from fidelitree.runs.session import Session
 from fidelitree.runs.stopping import exact_error, lists_its_answers
 from fidelitree.runs.strategies.frontier_strategy import EFFORTS, FrontierStrategy, learn_and_test
 from fidelitree.runs.strategies.sized_trees import LARGEST, sizes_up_to
+from fidelitree.spaces.draw import seed_of
 from fidelitree.theory.sequential import FRONTIER
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def frontier(
     space: Any,
     delta: float = 0.05,
     *,
-    seed: int | None = 0,
+    seed: int | None = None,
     prefer: str = "queries",
     tolerance: float | None = None,
     threshold: float | None = None,
@@ -62,7 +63,7 @@ def frontier(
         target: What is explained: a callable from a batch of inputs to labels, or a fitted model.
         space: Where inputs come from: any space, or a table, to one half of which a `ChowLiu` is fitted.
         delta: The chance that the run states a false bound.
-        seed: Chooses all draws: the same seed gives the same result. None takes a fresh one.
+        seed: Chooses all draws: the same seed gives the same result. None takes a fresh one, which is recorded.
         prefer: "queries" asks little; "leaves" learns from more labels, and searches longer.
         tolerance: For targets that answer numbers: an error is to be further away than this.
         threshold: For targets that answer scores: they are 1 above this, and 0 elsewhere.

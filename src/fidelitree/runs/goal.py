@@ -106,7 +106,7 @@ def _certificate_of(outcome: Outcome, session: Session, goal: Goal, labels: Leaf
         seed=goal.seed,
         seed_chosen=goal.seed_chosen,
         split_quality=goal.split_quality,
-        assumes=session.source.assumes(counted.deterministic),
+        assumes=session.source.assumes(counted.deterministic, goal.seed_chosen),
         protocol="prequential",
         attempts=session.attempts.opened(attempt.ledger),
         attempt=attempt.number,

@@ -77,9 +77,9 @@ class Source(ABC):
     def free(self, rows: int) -> Inner:
         """Inputs to look at that nobody was asked about; of a table, rows for learning that were not given out yet."""
 
-    def assumes(self, deterministic: bool) -> tuple[str, ...]:
+    def assumes(self, deterministic: bool, seed_chosen: bool) -> tuple[str, ...]:
         """What a certificate over these inputs takes for granted."""
-        return assumptions(deterministic, self._assumes)
+        return assumptions(deterministic, self._assumes, seed_chosen)
 
 
 class DrawnSource(Source):

@@ -14,7 +14,7 @@ from fidelitree.asking.access import Call, access
 from fidelitree.asking.events import Finished, Observer, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
 from fidelitree.asking.on_device import OnDevice
-from fidelitree.certificates.certificate import Certificate
+from fidelitree.certificates.certificate import Certificate, assumptions
 from fidelitree.errors import ParameterError, check_choice, check_delta, check_epsilon, check_observer
 from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction, labels_inside, why_not_all
 from fidelitree.runs.goal import greedy_result
@@ -24,7 +24,7 @@ from fidelitree.search.exact_growth import grow_exactly
 from fidelitree.search.grow import Evidence, Probe, grow
 from fidelitree.search.sampled_probes import FreshPairs, ReusedPairs, SampleSet, Shelf, label_planes
 from fidelitree.search.trace import Trace
-from fidelitree.spaces.draw import Stream
+from fidelitree.spaces.draw import Stream, seed_of
 from fidelitree.spaces.product import ProductSpace, check_space
 from fidelitree.theory.bounds import early_looks, level_of_set
 from fidelitree.theory.sequential import upper_bound
@@ -105,7 +105,7 @@ def practical_top_down(
     epsilon: float,
     delta: float,
     *,
-    seed: int = 0,
+    seed: int | None = None,
     schedule: theory.Schedule = "corrected",
     max_queries: int | None = None,
     max_leaves: int | None = None,
@@ -126,7 +126,7 @@ def practical_top_down(
         space: Where inputs come from: a product space of bits.
         epsilon: The error at which growing stops.
         delta: The chance that the run states a false bound.
-        seed: Chooses all draws: the same seed gives the same result.
+        seed: Chooses all draws: the same seed gives the same result. None takes a fresh one, which is recorded.
         schedule: "printed" follows the pseudocode; "corrected" keeps every split within a factor 1/4 of the best.
         max_queries: Ends the run after so many labels, with what is certified by then.
         max_leaves: The most leaves that a tree may have.
@@ -162,11 +162,17 @@ def practical_top_down(
         )
     sizes = SetSizes(len(space), epsilon, delta, schedule)
     told = {"epsilon": epsilon, "delta": delta, "schedule": schedule, **limits.limits()}
-    with access(target, space, running, Call("practical_top_down", seed, True, told)) as opened:
+    with access(target, space, running, Call("practical_top_down", seed_of(seed), seed is not None, told)) as opened:
         counted = opened.counted(None, limits)
-        result = _grow_sampled(counted, sizes, seed, observer)
+        result = _grow_sampled(counted, sizes, opened.seed, observer)
         opened.end(counted, result.reason)
-    told = {**promised, "seed": seed, **limits.limits(), **running.told()}
+    certificate = replace(
+        result.certificate,
+        seed_chosen=opened.seed_chosen,
+        assumes=assumptions(True, seed_chosen=opened.seed_chosen),
+    )
+    result = replace(result, certificate=certificate)
+    told = {**promised, "seed": opened.seed, **limits.limits(), **running.told()}
     return replace(result, call=written(practical_top_down, told))
 
 

@@ -313,7 +313,9 @@ class Distillation:
     def __str__(self) -> str:
         real = self.certificate.real_rows
         kept = [] if real is None else real.sentences(self.certificate.interval)
-        cost = f"{in_words(self.tree.size)}, depth {self.tree.depth}; {self.queries}"
+        seed = self.run.get("seed", self.certificate.seed)
+        drawn = "" if seed is None or self.certificate.method == "exact" else f"; seed {seed}"
+        cost = f"{in_words(self.tree.size)}, depth {self.tree.depth}; {self.queries}{drawn}"
         return "\n".join([str(self.tree), "", str(self.certificate), *kept, cost, *[self.hint][: bool(self.hint)]])
 
 

@@ -91,6 +91,11 @@ def fresh_seed() -> int:
     return secrets.randbits(53)
 
 
+def seed_of(given: object) -> int:
+    """A seed that was given, or one of the machine's own."""
+    return fresh_seed() if given is None else check_count("seed", given, least=0)
+
+
 def fresh_entropy() -> str:
     """128 bits of the machine's entropy, as a certificate records them."""
     return secrets.token_hex(16)

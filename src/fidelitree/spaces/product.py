@@ -218,8 +218,8 @@ class ProductSpace:
         """Independent inputs, rows by features: a block of a stream is the same whatever was drawn before."""
         return draw(self.whole, stream, block, rows).T
 
-    def draw(self, rows: int, seed: int = 0) -> Any:
-        """Inputs as the target receives them; the same seed gives the same ones.
+    def draw(self, rows: int, seed: int | None = None) -> Any:
+        """Inputs as the target receives them; the same seed gives the same ones, None fresh ones.
 
         >>> ProductSpace.bernoulli(3).draw(2, seed=1).shape
         (2, 3)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fidelitree.display.wording import counted
 from fidelitree.errors import check_count
 from fidelitree.spaces.describe import Description, describe
-from fidelitree.spaces.draw import Stream, block_rows
+from fidelitree.spaces.draw import Stream, block_rows, seed_of
 
 if TYPE_CHECKING:
     from fidelitree.spaces.features import Feature
@@ -110,8 +110,8 @@ class Joint(ABC):
     def inputs(self, stream: Stream, block: int, rows: int) -> NDArray[Any]:
         """Independent inputs, rows by features: a block of a stream is the same whatever was drawn before."""
 
-    def draw(self, rows: int, seed: int = 0) -> Any:
-        """Inputs as the target receives them; the same seed gives the same ones."""
+    def draw(self, rows: int, seed: int | None = None) -> Any:
+        """Inputs as the target receives them; the same seed gives the same ones, None fresh ones."""
         return self.product.batch(drawn(self, rows, seed))
 
     def describe(self) -> Description:
@@ -149,9 +149,9 @@ class KnownJoint(Joint):
         return self.inside(self.product.whole, stream, block, rows)
 
 
-def drawn(world: World, rows: int, seed: int) -> NDArray[Any]:
+def drawn(world: World, rows: int, seed: int | None) -> NDArray[Any]:
     """Inputs for a user to look at: those of a run come from other streams."""
-    rows, stream, step = check_count("rows", rows), Stream.named(seed, "draw"), block_rows(len(world.names))
+    rows, stream, step = check_count("rows", rows), Stream.named(seed_of(seed), "draw"), block_rows(len(world.names))
     starts = range(0, rows, step)
     return np.concatenate([world.inputs(stream, block, min(step, rows - s)) for block, s in enumerate(starts)])
 

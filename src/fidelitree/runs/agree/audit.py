@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.asking.access import Access, Call, access, as_used, seed_of
+from fidelitree.asking.access import Access, Call, access, as_used
 from fidelitree.asking.events import Observer, TreeJudged, UnderTest, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
-from fidelitree.certificates.certificate import Certificate
+from fidelitree.certificates.certificate import Certificate, assumptions
 from fidelitree.certificates.confusion import CONFIDENCE, Confusion
 from fidelitree.certificates.deferral import DrawnBet, certified_coverage
 from fidelitree.errors import (
@@ -35,7 +35,7 @@ from fidelitree.runs.agree.claim import FEW, Claim, HowFar
 from fidelitree.runs.agree.device_tests import DeviceTests
 from fidelitree.runs.goal import exact_certificate
 from fidelitree.runs.kept_rows import KeptRows, told
-from fidelitree.spaces.draw import Stream, block_rows, fresh_entropy
+from fidelitree.spaces.draw import Stream, block_rows, fresh_entropy, seed_of
 from fidelitree.spaces.rows import ASSUMES_UNSEEN
 from fidelitree.theory.sequential import Bet
 from fidelitree.trees.answers import Crosstab, answered, apart
@@ -89,7 +89,7 @@ def certify(
         delta: The chance that the run states a false bound.
         within: Without an epsilon: how far the ends may be from the middle between them.
         tolerance: For targets that answer numbers: an error is to be further away than this.
-        seed: Chooses all draws: the same seed gives the same result. None takes a fresh one.
+        seed: Chooses all draws: the same seed gives the same result. None takes a fresh one, which is recorded.
         entropy: That of an earlier certificate, to replay its audit; fresh where it is left out.
         deterministic: False where the target may answer an input differently each time: no answer is remembered.
         max_queries: Ends the run after so many labels, with what is certified by then.
@@ -195,6 +195,7 @@ class _Audit:
         unseen = () if space.table is None else (ASSUMES_UNSEEN,)
         # Its digest tells a tree from all others, and who resumes knows the next inputs of any other predictor.
         unchanged = (ASSUMES_UNCHANGED,) if opened.resumed and opened.entropy is not None else ()
+        foreseen = opened.seed_chosen and opened.entropy is None
         masses, tree = space.masses, self.predictor
         share = certified_coverage(tree, bet, self.rule.ledger, masses) if self.defers else None
         return Certificate(
@@ -208,7 +209,7 @@ class _Audit:
             space.digest,
             seed=opened.seed,
             seed_chosen=opened.seed_chosen,
-            assumes=space.assumes + unseen + unchanged,
+            assumes=assumptions(False, space.assumes + unseen + unchanged, foreseen),
             ledger=self.rule.ledger,
             level=bet.level,
             queries=dict(self.counted.queries.asked),

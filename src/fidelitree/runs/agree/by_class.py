@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.asking.access import as_used, seed_of
+from fidelitree.asking.access import as_used
 from fidelitree.asking.counted import Counted
 from fidelitree.asking.events import Observer, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent
@@ -24,7 +24,7 @@ from fidelitree.asking.memory import REMEMBERED_BYTES, Memory
 from fidelitree.display.wording import shown, span
 from fidelitree.errors import ParameterError, check_delta, check_observer, check_one_kind, check_share, check_switch
 from fidelitree.runs.input_source import BoxDraws, source_of
-from fidelitree.spaces.draw import Stream
+from fidelitree.spaces.draw import Stream, seed_of
 from fidelitree.theory.sequential import interval, level_of_attempt
 from fidelitree.trees.tree import Tree, check_tree
 
@@ -84,7 +84,7 @@ def errors_by_class(
         space: Where inputs come from: any space, or a table, to one half of which a `ChowLiu` is fitted.
         delta: The chance that the run states a false bound.
         within: Ends the run when no end of an interval is further from its middle.
-        seed: Chooses all draws: the same seed gives the same result. None takes a fresh one.
+        seed: Chooses all draws: the same seed gives the same result. None takes a fresh one, which is recorded.
         deterministic: False where the target may answer an input differently each time: no answer is remembered.
         max_queries: Ends the run after so many labels, with what is certified by then.
         observer: Receives an event for each step of the run; `Progress` is one.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.asking.access import Call, as_used, seed_of
+from fidelitree.asking.access import Call, as_used
 from fidelitree.asking.events import Observer, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
 from fidelitree.errors import (
@@ -42,6 +42,7 @@ from fidelitree.runs.agree.diff_testing import CURVE, Changed, DiffAttempt, leve
 from fidelitree.runs.agree.difference import SAME, Difference, Flagging, says_where
 from fidelitree.runs.agree.pair import Pair, paired
 from fidelitree.runs.input_source import source_of
+from fidelitree.spaces.draw import seed_of
 from fidelitree.targets.circuits.circuit import Circuit
 from fidelitree.trees.tree import Tree
 
@@ -74,7 +75,7 @@ def diff(
     epsilon: float = 0.001,
     max_leaves: int = 64,
     tolerance: float | None = None,
-    seed: int | None = 0,
+    seed: int | None = None,
     deterministic: bool = True,
     max_queries: int | None = None,
     max_seconds: float | None = None,
@@ -103,7 +104,7 @@ def diff(
         epsilon: The share of changed inputs that is as good as none.
         max_leaves: The most leaves that a tree may have.
         tolerance: For targets that answer numbers: an error is to be further away than this.
-        seed: Chooses all draws: the same seed gives the same result. None takes a fresh one.
+        seed: Chooses all draws: the same seed gives the same result. None takes a fresh one, which is recorded.
         deterministic: False where the target may answer an input differently each time: no answer is remembered.
         max_queries: Ends the run after so many labels, with what is certified by then.
         max_seconds: Ends the run after so many seconds, with what is certified by then.
@@ -378,4 +379,5 @@ class _Comparison:
             self._space,
             reason,
             exact,
+            seed=None if exact else self._pair.seed,
         )

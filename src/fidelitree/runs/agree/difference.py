@@ -59,6 +59,7 @@ class Difference:
         reason: Why the run ended.
         exact: Whether everything was counted.
         names: What the two are called.
+        seed: Chose all draws; None where everything was counted.
 
     Examples:
         >>> from fidelitree.runs.agree.diff import diff
@@ -81,6 +82,7 @@ class Difference:
     reason: str
     exact: bool = False
     names: tuple[str, str] = field(default=("old", "new"))
+    seed: int | None = None
 
     @property
     def holds(self) -> bool:
@@ -127,7 +129,8 @@ class Difference:
             )
         if not self.holds and self.recall < 1:
             lines.append(f"At most {at_most(self.unexplained)} of inputs changed where it does not say so.")
-        return [*lines, f"{counted(int(self.queries.asked), 'input')} compared; {self.reason}."]
+        seed = "" if self.seed is None else f" (seed {self.seed})"
+        return [*lines, f"{counted(int(self.queries.asked), 'input')} compared{seed}; {self.reason}."]
 
     def __str__(self) -> str:
         shown = [str(self.tree), ""] if says_where(self.tree) else []

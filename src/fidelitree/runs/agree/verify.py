@@ -218,7 +218,7 @@ def verify(
         folder: The folder of a stored result.
         target: Asked about fresh inputs, by `certify`, for the error that the stored certificate promises.
         space: Replaces the stored one: new `Rows`, or a space whose batches could not be stored.
-        seed: Chooses all draws: the same seed gives the same result. None takes a fresh one.
+        seed: Chooses all draws: the same seed gives the same result. None takes a fresh one, which is recorded.
         answers: Counts the stored answers to the test inputs, and does not run the learner again: a moment's work.
         max_queries: The most labels of the test on fresh inputs.
         observer: Receives an event for each step of the run; `Progress` is one.

@@ -22,7 +22,7 @@ from fidelitree.exact.engine import exact_subfunction
 from fidelitree.runs.analysis.control_variate import corrected
 from fidelitree.runs.analysis.sobol import SobolIndices, sobol_indices
 from fidelitree.runs.analysis.stars import Stars, able_to_change, draw_stars, stars_of_rows, stars_of_world, trial_level
-from fidelitree.spaces.draw import Stream
+from fidelitree.spaces.draw import Stream, seed_of
 from fidelitree.spaces.region import Region
 from fidelitree.targets.labels import LabelBook
 from fidelitree.theory.sequential import lower_bound, upper_bound
@@ -154,7 +154,7 @@ def analyze(
     method: Method = "auto",
     max_queries: int | None = None,
     delta: float = 0.05,
-    seed: int = 0,
+    seed: int | None = None,
 ) -> Analysis: ...
 @overload
 def analyze(
@@ -166,7 +166,7 @@ def analyze(
     method: Method = "auto",
     max_queries: int | None = None,
     delta: float = 0.05,
-    seed: int = 0,
+    seed: int | None = None,
 ) -> SobolIndices: ...
 def analyze(
     target: Any,
@@ -177,7 +177,7 @@ def analyze(
     method: Method = "auto",
     max_queries: int | None = None,
     delta: float = 0.05,
-    seed: int = 0,
+    seed: int | None = None,
 ) -> Analysis | SobolIndices:
     """Influences and label probabilities of a target inside a region.
 
@@ -197,7 +197,7 @@ def analyze(
         method: "exact" refuses to estimate, "sampled" always draws, "auto" does what costs less.
         max_queries: The most labels; where it is left out, 4,096 to list all inputs, or 100,000 to draw.
         delta: The chance that one of the intervals is wrong.
-        seed: Chooses all draws: the same seed gives the same result.
+        seed: Chooses all draws: the same seed gives the same result. None takes a fresh one.
 
     Returns:
         Influences with their intervals, and how likely each label is.
@@ -222,7 +222,7 @@ def analyze(
     if (region.mass if space.masses is None else space.masses.mass(region)) == 0:
         raise ParameterError(f"given must name a region of positive probability; {region} has probability 0")
     queries = DRAW_UNASKED if budget.max_queries is None else budget.max_queries
-    stream = Stream.named(seed, "analyze")
+    stream = Stream.named(seed_of(seed), "analyze")
     if numbers:
         return _sobol(counted, space, region, method, (queries, stream, delta))
     if space.table is not None:
