@@ -354,7 +354,8 @@ def _check_kinds(data: Mapping[str, Any]) -> None:
 def _check_ranges(data: Mapping[str, Any]) -> None:
     """Numbers from which a bound can follow; the kinds are right."""
     exact, near = data["method"] == "exact", data["tolerance"]
-    check_certificate(exact or data["errors"] is not None, "errors may be missing in an exact one only")
+    counted_for = data["errors"] if data["tested_errors"] is None else data["tested_errors"]
+    check_certificate(exact or counted_for is not None, "errors may be missing in an exact one only")
     check_certificate(0 <= (data["errors"] or 0) <= data["samples"], "errors must be between 0 and the samples")
     for name, most in (*dict.fromkeys((*_NUMBERS, "coverage"), 1.0).items(), ("cost", sys.float_info.max)):
         inside = data[name] is None or 0 <= data[name] <= most

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from fidelitree.asking.journal.journal import Journal
 from fidelitree.asking.journal.ledger import FIRST_KEY, next_key
 from fidelitree.asking.limits import BudgetSpent
-from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, assumptions
+from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, ASSUMES_UNFORESEEN, assumptions
 from fidelitree.certificates.consistency import Check
 from fidelitree.errors import FormatError
 from fidelitree.runs.input_source import source_of
@@ -95,7 +95,7 @@ def _check_promise(told: Certificate, space: World, stored: Stored) -> None:
             raise FormatError("an exact error has no delta, and no test inputs")
         return
     if told.helped is not None:
-        raise _UnsureError("a surrogate model shortened the test: without --answers the whole run is made again")
+        raise _UnsureError("a surrogate model shortened the test, which is not counted here: ask the target")
     if told.method != "sequential" or told.protocol != "prequential":
         raise _UnsureError("only tests of distill and frontier are counted here")
     if told.seed_chosen != stored.run.get("seed_chosen", told.seed_chosen):
@@ -154,6 +154,8 @@ class _Answers:
             raise FormatError("the attempt in the journal is for another tree")
         if told.attempts > len(mine) or (told.attempts < len(mine) and not self.several):
             raise FormatError(f"{told.attempts} attempts were opened, and the journal lists {len(mine)}")
+        if found.key and told.seed_chosen and ASSUMES_UNFORESEEN not in told.assumes:
+            raise FormatError("it does not say that the seed was given")
         standing = told.ledger == STANDING
         if standing and self.drawn[0] and found.passes_over:
             raise _UnsureError("an earlier run went through the same inputs")
