@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import random
 import re
@@ -290,7 +291,7 @@ def _others(value: Any) -> list[Any]:
     if isinstance(value, float):
         return [value * 0.75 or 0.5, value * 1.25 + 0.001]
     if isinstance(value, str):
-        return [value[:-1] + ("0" if value[-1:] != "0" else "1"), ""]
+        return [value[:-1] + ("0" if value[-1:] != "0" else "1"), *([""] if value else [])]
     return [0.01] if value is None else []
 
 
@@ -323,8 +324,13 @@ def _variants(mine: Any, theirs: Any) -> Iterator[tuple[str, Place, Any]]:
         if value is not None:  # older files do without what is None
             yield path, place, GONE
         swapped = _at(theirs, place)
-        if swapped is not GONE and swapped != value:
+        if swapped is not GONE and swapped != value and not _rounds_to(swapped, value):
             yield path, place, swapped
+
+
+def _rounds_to(one: Any, two: Any) -> bool:
+    """Whether two numbers are one as far as files are compared."""
+    return isinstance(one, float) and isinstance(two, float) and math.isclose(one, two, rel_tol=1e-6)
 
 
 def _in_json(file: str, folder: Path, other: Path) -> Iterator[Forgery]:

@@ -102,7 +102,14 @@ class Opened:
         found = cls(*row)
         if found.number < 1 or not (0 <= found.labels <= found.labels_since and 0 <= found.tests <= found.tests_since):
             raise FormatError(f"it is damaged: attempt {found.number} counts inputs from before it was opened")
+        if found.key != (found.key_after(found.before) if found.before else ""):
+            raise FormatError(f"it is damaged: the key of attempt {found.number} does not follow from the one before")
         return found
+
+    def key_after(self, before: str) -> str:
+        """The key that follows another one when this is opened: a hash of both."""
+        told = (before, self.ledger, self.labels, self.tests, self.tree)
+        return hashlib.sha256("/".join(map(str, told)).encode()).hexdigest()
 
     def between(self, before: str, key: str) -> Opened:
         """The same, opened between two keys."""
