@@ -138,8 +138,8 @@ class Certificate:
 
     @property
     def agreement(self) -> str:
-        """The agreement that is certified, as every surface shows it."""
-        return at_least(self.error_bound, self.epsilon)
+        """The agreement that is certified, as every surface shows it; one that is exact has two digits at once."""
+        return at_least(self.error_bound, self.error_bound if self.method == "exact" else self.epsilon)
 
     @property
     def holds(self) -> bool:
@@ -229,7 +229,7 @@ class Certificate:
         if self.errors is not None:
             tested += f"this {self._subject} disagreed on {whole(self.errors)}."
         else:
-            tested += f"{whole(self.tested_errors or 0)} disagreements with a tree close to this one (see details)."
+            tested += f"{counted(self.tested_errors or 0, 'disagreement')} with a tree close to this one (see details)."
         others = (self.drawn or 0) - self.samples
         passed = f" {counted(others, 'more input was', 'more inputs were')} drawn that it defers." if others > 0 else ""
         return f"{tested}{passed}{self._paid}"
@@ -354,9 +354,13 @@ def _check_kinds(data: Mapping[str, Any]) -> None:
 def _check_ranges(data: Mapping[str, Any]) -> None:
     """Numbers from which a bound can follow; the kinds are right."""
     exact, near = data["method"] == "exact", data["tolerance"]
-    counted_for = data["errors"] if data["tested_errors"] is None else data["tested_errors"]
-    check_certificate(exact or counted_for is not None, "errors may be missing in an exact one only")
-    check_certificate(0 <= (data["errors"] or 0) <= data["samples"], "errors must be between 0 and the samples")
+    counted = data["errors"] is not None or data["tested_errors"] is not None
+    check_certificate(exact or counted, "errors may be missing in an exact one only")
+    another = data["tested_digest"] is not None or data["tested_errors"] is None
+    check_certificate(another, "tested_errors belong to another tree, which tested_digest must name")
+    for name in ("errors", "tested_errors"):
+        inside = 0 <= (data[name] or 0) <= data["samples"]
+        check_certificate(inside, f"{name} must be between 0 and the samples")
     for name, most in (*dict.fromkeys((*_NUMBERS, "coverage"), 1.0).items(), ("cost", sys.float_info.max)):
         inside = data[name] is None or 0 <= data[name] <= most
         check_certificate(inside, f"{name} must be between 0 and {most:g}; got {data[name]!r}")

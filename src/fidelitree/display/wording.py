@@ -151,8 +151,10 @@ def _up(share: float, goal: float | None) -> float:
 
 
 def _rounded_up(share: float, places: int) -> float:
+    """In per cent; what is not nothing is never shown as nothing."""
     step = 10.0**places
-    return min(100.0, math.ceil(100 * share * step - _SLACK) / step)
+    least = 1 if share > 0 else 0
+    return min(100.0, max(least, math.ceil(100 * share * step - _SLACK)) / step)
 
 
 def _plain(value: float, places: int) -> str:

@@ -24,7 +24,7 @@ def test_where_no_error_was_named_anything_certified_holds() -> None:
     assert smallest.holds
     assert dataclasses.replace(smallest, error_bound=0.999).holds
     assert not dataclasses.replace(smallest, error_bound=1.0).holds
-    assert "with 95% confidence.\nBasis: 110 disagreements" in str(smallest)
+    assert "with 95% confidence.\nTested on 1,500 fresh inputs: this tree disagreed on 110." in str(smallest)
 
 
 def test_of_a_noisy_target_the_distribution_alone_is_assumed() -> None:
@@ -41,15 +41,15 @@ def test_what_is_not_said_is_one_attempt_with_a_chosen_seed() -> None:
 
 def test_the_sentence_of_a_sampled_certificate() -> None:
     assert str(FIXED) == (
-        "Certified: this tree agrees with the target on at least 91.24% of inputs, with 95% confidence "
-        "(asked for: 90%).\nBasis: 110 disagreements in 1,500 fresh inputs. Assumes: the target is deterministic; "
-        "inputs follow the stated product distribution."
+        "Certified: this tree agrees with the target on at least 91.2% of inputs, with 95% confidence "
+        "(asked for: 90%).\nTested on 1,500 fresh inputs: this tree disagreed on 110. Assumes: the target is "
+        "deterministic; inputs follow the stated product distribution."
     )
 
 
 def test_the_sentence_of_an_exact_certificate() -> None:
     assert str(EXACT) == (
-        "Exact: this tree agrees with the target on 93.75% of all inputs.\nBasis: every input was counted. Assumes: "
+        "Exact: this tree agrees with the target on 93.75% of all inputs.\nEvery input was counted. Assumes: "
         "the target is deterministic; inputs follow the stated product distribution."
     )
 
@@ -68,17 +68,25 @@ def test_a_stored_certificate_is_read_back(certificate: Certificate) -> None:
 
 def test_a_stored_certificate_has_a_line_for_each_entry() -> None:
     lines = FIXED.to_json().splitlines()
-    assert lines[:4] == ["{", ' "format": "fidelitree.certificate",', ' "version": 1,', ' "holds": true,']
+    assert lines[:4] == ["{", ' "format": "fidelitree.certificate",', ' "version": 2,', ' "holds": true,']
 
 
 def test_what_was_pruned_and_a_single_error_are_said() -> None:
-    text = str(dataclasses.replace(FIXED, errors=1, differs=0.012))
-    assert "Basis: 1 disagreement in 1,500 fresh inputs of a tree that differs from this one on 1.2%. Assumes" in text
+    pruned = dataclasses.replace(
+        FIXED, method="sequential", level=0.03, errors=12, tested_digest="9" * 64, tested_errors=1, differs=0.012
+    )
+    assert "Tested on 1,500 fresh inputs: this tree disagreed on 12. Assumes" in str(pruned)
+    assert pruned.errors_of_test == 1
+    told = " ".join(pruned.details())
+    assert "which disagreed with the target on 1 of 1,500 inputs" in told
+    assert "This tree differs from it on exactly 0.012 of inputs" in told
+    uncounted = dataclasses.replace(pruned, errors=None)
+    assert "Tested on 1,500 fresh inputs: 1 disagreement with a tree close to this one (see details)." in str(uncounted)
 
 
 DAMAGES: list[tuple[dict[str, object], str]] = [
     ({"format": "fidelitree.tree"}, 'it must be an object with "format": "fidelitree.certificate"'),
-    ({"version": 2}, "its version must be 1; got 2"),
+    ({"version": 3}, "its version must be 1 or 2; got 3"),
     ({"extra": 1}, "missing or unknown entries: extra"),
     ({"holds": False}, "it says that it holds, and its numbers say otherwise"),
     ({"epsilon": "0.1"}, "epsilon must be a number; got '0.1'"),

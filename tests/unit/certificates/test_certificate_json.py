@@ -57,9 +57,13 @@ def test_the_entries_are_plain_and_complete() -> None:
     data = json.loads(STORED.to_json())
     assert data["format"] == "fidelitree.certificate"
     assert data["holds"] is True
-    assert {entry.name for entry in dataclasses.fields(Certificate)} - {"helped", "coverage", "drawn", "cost"} < set(
-        data
-    )
+    assert {entry.name for entry in dataclasses.fields(Certificate)} - {
+        "tested_errors",
+        "helped",
+        "coverage",
+        "drawn",
+        "cost",
+    } < set(data)
     helped = dataclasses.replace(STORED, helped=Help("digest", 0.1, None, 1, 0, 0))
     assert set(json.loads(helped.to_json())) == {*data, "helped"}
     assert Certificate.from_json(helped.to_json()) == helped

@@ -1,4 +1,4 @@
-"""Attempts beside a surrogate: what they count, what they draw, and what their certificates say."""
+"""What folders of 0.2.0 tell of a surrogate that shortened their tests, read and drawn again."""
 
 from __future__ import annotations
 
@@ -8,13 +8,9 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.asking.journal.ledger import TEST, LedgerEntry
-from fidelitree.certificates import helped
-from fidelitree.certificates.attempts import Attempt, Attempts
-from fidelitree.certificates.helped import Adviser, Help, HelpedAttempt, compare, disagreements
+from fidelitree.certificates.helped import Help, disagreements
 from fidelitree.errors import FormatError
-from fidelitree.theory.control import Disagreement, Signed, helped_bound
-from fidelitree.theory.sequential import FRONTIER, error_bound
+from fidelitree.theory.control import Disagreement
 from fidelitree.trees.ensemble import Ensemble
 from fidelitree.trees.tree import Tree
 
@@ -30,59 +26,6 @@ def answering(feature: int, features: int = 3) -> Ensemble:
     return Ensemble(
         (0, 1), (False,) * features, (bit,) * features, one, np.zeros((1, 1), np.uint8), np.array([[-1, 1]])
     )
-
-
-def attempt(surrogate: Ensemble, waits: int = 0) -> HelpedAttempt:
-    return HelpedAttempt(TREE, 0.1, LedgerEntry(FRONTIER, 3, {TEST: waits}), Adviser(surrogate))
-
-
-BATCH = np.array([[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0]], np.uint8)
-LABELS = np.array([1, 1, 1, 0])
-"""The tree errs on rows 0, 1 and 3; answering x1, the surrogate differs from it on rows 1 and 2."""
-
-
-def test_it_counts_where_tree_and_surrogate_do_not_err_together() -> None:
-    tested = attempt(answering(1))
-    tested.disagreement = Disagreement(0.5)
-    assert tested.see(BATCH, LABELS).tolist() == [True, True, False, True]
-    assert (tested.errors, tested.samples) == (3, 4)
-    assert tested.rate == 0.5 + (2 - 1) / 4
-    assert tested.help == Help(answering(1).digest, 0.5, None, 3, 2, 1)
-    for _ in range(30):
-        tested.see(BATCH, LABELS)
-    assert tested.error_bound == helped_bound(Signed(93, 124, 62, 31), Disagreement(0.5), tested.level) < 1
-    assert tested.help is not None
-    assert tested.help.bound(93, 124, tested.level) == tested.error_bound
-
-
-def test_inputs_of_an_earlier_run_are_not_counted() -> None:
-    tested = attempt(answering(1), waits=1)
-    tested.disagreement = Disagreement(0.5)
-    tested.see(BATCH, LABELS)
-    assert (tested.errors, tested.samples, tested.help) == (2, 3, Help(answering(1).digest, 0.5, None, 3, 1, 1))
-
-
-def test_what_was_certified_stays_so_with_its_counts() -> None:
-    tested = attempt(answering(0))
-    tested.disagreement = Disagreement(0.0)
-    good, bad = np.zeros((400, 3), np.uint8), np.ones((400, 3), np.uint8)
-    tested.see(good, np.zeros(400, np.intp))
-    before, told = tested.error_bound, tested.help
-    assert tested.certifies(before)
-    assert not tested.certifies(before / 2)
-    tested.see(bad, np.zeros(400, np.intp))
-    assert (tested.error_bound, tested.help, tested.counts) == (before, told, (0, 400))
-
-
-def test_without_a_disagreement_it_is_an_attempt_like_any_other() -> None:
-    tested, plain = attempt(answering(1)), Attempt(TREE, 0.1, LedgerEntry(FRONTIER, 3, {TEST: 0}))
-    for one in (tested, plain):
-        for _ in range(20):
-            one.see(BATCH, LABELS)
-        assert one.error_bound == error_bound(60, 80, one.level)
-        assert one.certifies(0.99)
-    assert tested.help is None
-    assert tested.rate == plain.rate == 0.75
 
 
 def test_where_inputs_can_be_listed_the_disagreement_is_exact() -> None:
@@ -102,29 +45,6 @@ def test_else_it_is_drawn_the_same_again() -> None:
         model, **{name: np.repeat(getattr(model, name), 3_000, 0) for name in ("features", "cuts", "values")}
     )
     assert disagreements([tree], many, space, (5, 1))[0].draws == 4 << 13
-
-
-def test_attempts_that_were_opened_together_share_their_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(helped, "_LISTED", 0)
-    attempts, adviser = Attempts(0.0, 0.1, part=FRONTIER), Adviser(answering(1))
-    trees = [TREE, Tree.constant(SPACE, 0)]
-    opened = [attempts.open(tree, made=lambda *told: HelpedAttempt(*told, adviser)) for tree in trees]
-    assert [type(one) for one in opened] == [HelpedAttempt] * 2
-    looks: list[int] = []
-    compare(opened, SPACE, 7, lambda: looks.append(1))
-    assert [one.disagreement for one in opened] == disagreements(trees, answering(1), SPACE, (7, 1))
-    assert [one.first for one in opened] == [1, 1]
-    assert len(looks) == 16
-
-
-def test_a_surrogate_is_asked_once_about_a_batch() -> None:
-    adviser, asked = Adviser(answering(1)), []
-    said = adviser.of(BATCH)
-    assert adviser.of(BATCH) is said
-    other = BATCH.copy()
-    asked.append(adviser.of(other))
-    assert asked[0] is not said
-    assert asked[0].tolist() == said.tolist() == [0, 1, 0, 1]
 
 
 def test_a_strangers_help_is_checked() -> None:

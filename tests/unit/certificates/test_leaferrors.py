@@ -52,5 +52,6 @@ def test_a_result_has_them() -> None:
     result = ft.distill(ft.targets.majority(11), ft.ProductSpace.bernoulli(11), 0.01, max_queries=260)
     assert isinstance(result.answers, Answers)
     assert sum(entry.reached for entry in result.leaf_errors) == len(result.answers)
-    assert sum(entry.wrong for entry in result.leaf_errors) == pytest.approx(26)
+    assert sum(entry.wrong for entry in result.leaf_errors) == pytest.approx(result.certificate.errors)
+    assert result.certificate.errors == 32
     assert result.leaf_errors == result.contents.leaf_errors

@@ -54,7 +54,7 @@ def test_a_journal_of_0_1_0_is_not_gone_on_with(tmp_path: Path) -> None:
     with pytest.raises(ft.FidelitreeError) as caught:
         ft.distill(target, ft.ProductSpace.bernoulli(6), epsilon=0.1, seed=1, journal=path)
     assert str(caught.value) == (
-        "journal must belong to the same run, and this one does not: fidelitree version was '0.1' and is '0.2' now - "
+        "journal must belong to the same run, and this one does not: fidelitree version was '0.1' and is '0.3' now - "
         "give the same arguments again, or another journal, or go on with fidelitree 0.1.0, which wrote this one"
     )
     assert Path(path).read_bytes() == (MADE / "bits.journal").read_bytes()

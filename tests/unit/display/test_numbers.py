@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fidelitree.display.wording import at_least, at_most, counted, figure, percent, whole
+from fidelitree.display.wording import at_least, at_most, counted, figure, goal_of, percent, whole
 
 
 @pytest.mark.parametrize(
@@ -19,23 +19,31 @@ from fidelitree.display.wording import at_least, at_most, counted, figure, perce
         (0.3, "30%"),
         (0.07, "7%"),
         (0.123456, "12.3%"),
-        (0.00012, "0.012%"),
-        (1e-5, "0.001%"),
-        (1e-12, "< 0.001%"),
+        (0.0077, "0.77%"),
+        (0.00012, "0.01%"),
+        (1e-5, "< 0.01%"),
     ],
 )
 def test_percent(share: float, text: str) -> None:
     assert percent(share) == text
 
 
-@given(st.floats(0, 1), st.integers(2, 4))
-@example(2.220446049250313e-16, 2)
-def test_bounds_are_rounded_against_the_tree(share: float, digits: int) -> None:
-    up, down = float(at_most(share, digits)[:-1]), float(at_least(share, digits)[:-1])
-    assert up >= 100 * share * (1 - 1e-9)
-    assert up <= 100 * share * (1 + 10 ** (1 - digits)) + 1e-12
+@given(st.floats(0, 1), st.one_of(st.none(), st.floats(0, 1)))
+@example(2.220446049250313e-16, None)
+@example(0.0498, 0.05)
+def test_bounds_are_rounded_against_the_tree_with_two_digits_at_most(share: float, goal: float | None) -> None:
+    up, down = float(at_most(share, goal)[:-1]), float(at_least(share, goal)[:-1])
+    assert 100 * share * (1 - 1e-9) <= up <= 100 * share + 0.1 + 1e-9
     assert down <= 100 - 100 * share * (1 - 1e-9)
     assert up + down == pytest.approx(100)
+    assert all(len(text.rstrip("%").partition(".")[2]) <= 2 for text in (at_most(share, goal), at_least(share, goal)))
+
+
+def test_a_second_digit_tells_a_bound_from_the_goal() -> None:
+    assert [at_least(bound, 0.05) for bound in (0.0498, 0.0502, 0.03, 0.05)] == ["95.02%", "94.9%", "97%", "95%"]
+    assert [at_most(bound, 0.05) for bound in (0.0498, 0.0502, 0.03, 0.05)] == ["4.98%", "5.1%", "3%", "5%"]
+    assert goal_of(0.05) == "95%"
+    assert goal_of(0.00005) == "99.995%"
 
 
 def test_other_numbers() -> None:

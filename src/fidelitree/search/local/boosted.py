@@ -7,15 +7,13 @@ rows give the same model everywhere. All nodes of a level are split at once, fro
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.limits import Watch, go_on
-from fidelitree.trees.ensemble import Ensemble
 
 if TYPE_CHECKING:
     from fidelitree.search.local.coded import Coded
@@ -103,26 +101,6 @@ class Boosted:
                 scores[code] += tree(lines)
         return np.asarray(scores.argmax(axis=0) if len(scores) > 1 else scores[0] > 0, np.intp)
 
-    def plain(
-        self, cuts: Sequence[tuple[Floats, Floats] | None], labels: Sequence[Any], ranks: Sequence[int]
-    ) -> Ensemble:
-        """The same as plain numbers; ``cuts`` are a binning's, ``ranks`` the places of label codes among ``labels``."""
-        every = [trees[place] for trees in self._trees for place in _order(len(trees), ranks)]
-        sign = -1 if len(self._trees[0]) == 1 and ranks[1] < ranks[0] else 1
-        groups = [
-            part.astype(np.int64) if cut is None else ((cut[0] + cut[1]) / 2)[np.diff(part) > 0]
-            for part, cut in zip(self._bins.groups, cuts, strict=True)
-        ]
-        values = [np.rint(sign * _FINE * tree.values).astype(np.int64) for tree in every]
-        return Ensemble(
-            tuple(labels),
-            tuple(cut is not None for cut in cuts),
-            tuple(groups),
-            np.array([tree.features for tree in every], np.int64),
-            np.array([tree.cuts for tree in every], np.uint8),
-            np.array(values),
-        )
-
     def _tree(self, lines: Small, slopes: Floats) -> _Tree:
         """A tree for the slopes of the loss; rows without one are settled, and do not care."""
         self._watch()
@@ -155,8 +133,3 @@ def _gain(mass: Floats, total: Floats) -> Floats:
     other, rest = rows - mass, slopes - total
     gain = total**2 / (mass + _SHRINK) + rest**2 / (other + _SHRINK) - slopes**2 / (rows + _SHRINK)
     return np.where((mass >= _LEAST) & (other >= _LEAST), gain, 0.0)
-
-
-def _order(trees: int, ranks: Sequence[int]) -> Sequence[int]:
-    """The codes of labels in the order of the labels."""
-    return [0] if trees == 1 else np.argsort(ranks).tolist()

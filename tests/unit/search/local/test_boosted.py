@@ -65,17 +65,3 @@ def test_a_watch_may_end_it() -> None:
     known = rows(50, 0)
     with pytest.raises(EndedError):
         Boosted(coded(Binning.of(SPACE, known), two(known)), 0, watch)
-
-
-@pytest.mark.parametrize("target", [two, three])
-@pytest.mark.parametrize("turned", [False, True])
-def test_as_plain_numbers_it_answers_the_same(target: type, turned: bool) -> None:
-    known, fresh = rows(600, 0), rows(3_000, 1)
-    binning = Binning.of(SPACE, np.concatenate([known, fresh]))
-    model = Boosted(coded(binning, target(known)), 0)
-    found = model.predict(coded(binning, np.zeros(len(fresh), np.intp), len(known)))
-    labels = ["a", "b", "c"][: found.max() + 1]
-    ranks = list(range(len(labels)))[:: -1 if turned else 1]
-    plain = model.plain(binning.cuts, labels, ranks)
-    assert plain.fits(SPACE)
-    assert plain.predict_inner(fresh).tolist() == [labels[ranks[code]] for code in found]
