@@ -31,11 +31,11 @@ from fidelitree.errors import (
 )
 from fidelitree.exact.engine import ENUMERATE_UNASKED, MOST_LISTED, free_of_charge, known_error, tree_labels
 from fidelitree.runs.agree.audited import TestInputs, labels_of, prediction_of, source_of
-from fidelitree.runs.agree.claim import FEW, Claim, HowFar
+from fidelitree.runs.agree.claim import FEW, Approval, Claim, HowFar
 from fidelitree.runs.agree.device_tests import DeviceTests
 from fidelitree.runs.goal import exact_certificate
 from fidelitree.runs.kept_rows import KeptRows, told
-from fidelitree.spaces.draw import Stream, block_rows, fresh_entropy
+from fidelitree.spaces.draw import Stream, block_rows, fresh_entropy, fresh_seed
 from fidelitree.spaces.rows import ASSUMES_UNSEEN
 from fidelitree.theory.sequential import Bet
 from fidelitree.trees.answers import Crosstab, answered, apart
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
 _PATIENT = 64  # times as many inputs are looked at as may be asked, where a tree defers most of them
 _LOOKS = 4  # past a few blocks, one look at the counts for so many parts of those before: looks take time
+Rule = Claim | HowFar | Approval
 ASSUMES_UNCHANGED = "the predictor was not changed since the journal was begun"
 
 
@@ -127,15 +128,27 @@ def certify(
     with access(target, space, running, call) as opened:
         # Memory would save nothing where all inputs are asked once, and mislead about a noisy target elsewhere.
         audit = _Audit(opened.counted(None, budget, observer), predict, digest, rule, predictor, near)
-        kept, error = KeptRows.ask(audit.counted, space), audit.looked_up(space)
-        if error is None and audit.can_enumerate(space, deterministic):
-            error, bet = audit.count_all(), DrawnBet(rule.level)
-        elif error is None:
-            bet = audit.test(audit.source(space, opened), observer)
-        found = audit.tested(bet, space, opened) if error is None else audit.exact(error)
+        kept = KeptRows.ask(audit.counted, space)
+        found, _ = audit.run(space, opened, deterministic, observer)
         found = told(found, kept, lambda inner: labels_of(predict, inner))
         opened.end(audit.counted, "certified" if found.holds else "not certified")
     return found
+
+
+def approved(
+    tree: Tree, target: Target, space: World, rule: Approval, tolerance: float | None, deterministic: bool
+) -> tuple[Certificate, bool | None]:
+    """How far a tree that was approved is from the target on fresh inputs, and whether that is still approved.
+
+    The draws are nobody's choice, so that no model can be made to pass on them.
+    """
+    predict, digest = prediction_of(tree, space, rule, tolerance is not None)
+    asked = rule.told | {"deterministic": deterministic} | ({} if tolerance is None else {"tolerance": tolerance})
+    budget, call = Budget(int(rule.patience)), Call("certify", fresh_seed(), False, asked)
+    with access(target, space, Running(), call) as opened:
+        audit = _Audit(opened.counted(None, budget), predict, digest, rule, tree, tolerance)
+        found, bet = audit.run(space, opened, deterministic, nobody)
+    return found, found.error_bound <= rule.high if bet is None else rule.verdict(bet.errors, bet.samples)
 
 
 def _keys(predictor: Any, seed: int | None, recorded: str | None) -> tuple[int, str | None]:
@@ -166,7 +179,7 @@ class _Audit:
     counted: Counted
     predict: Target
     digest: str
-    rule: Claim | HowFar
+    rule: Rule
     predictor: Any
     tolerance: float | None = None
     both: Crosstab = field(default_factory=Crosstab)
@@ -175,6 +188,17 @@ class _Audit:
     def epsilon(self) -> float | None:
         """The error that is claimed."""
         return self.rule.epsilon if isinstance(self.rule, Claim) else None
+
+    def run(
+        self, space: World, opened: Access, deterministic: bool, observer: Observer
+    ) -> tuple[Certificate, DrawnBet | None]:
+        """What is certified, and the bet behind it where inputs were drawn."""
+        error = self.looked_up(space)
+        if error is None and self.can_enumerate(space, deterministic):
+            error, bet = self.count_all(), DrawnBet(self.rule.level)
+        elif error is None:
+            bet = self.test(self.source(space, opened), observer)
+        return (self.tested(bet, space, opened), bet) if error is None else (self.exact(error), None)
 
     def source(self, space: World, opened: Access) -> TestInputs:
         """Inputs as they come, chosen by the seed, the predictor's digest and what nobody could foresee."""

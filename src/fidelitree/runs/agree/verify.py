@@ -238,12 +238,12 @@ def verify(
     fresh = certify(
         stored.tree,
         target,
-        _inputs(stored, space),
+        inputs_for_tests(stored, space),
         epsilon,
         delta,
         seed=seed,
         tolerance=stored.certificate.tolerance,
-        deterministic=_deterministic(stored),
+        deterministic=was_deterministic(stored),
         max_queries=most,
         observer=observer,
     )
@@ -382,12 +382,13 @@ def _promised(certificate: Certificate) -> float:
     return certificate.error_bound
 
 
-def _deterministic(stored: Stored) -> bool:
+def was_deterministic(stored: Stored) -> bool:
     """Whether the run took the target to be so; of a noisy one, a fresh test may rely on no single answer either."""
     return ASSUMES_DETERMINISTIC in stored.certificate.assumes and stored.run.get("deterministic") is not False
 
 
-def _inputs(stored: Stored, space: World | None) -> World:
+def inputs_for_tests(stored: Stored, space: World | None) -> World:
+    """The inputs of a test on fresh ones: stored rows have taught and tested the tree, their neighbours have not."""
     inputs = stored.space if space is None else space
     if inputs is None:
         raise ParameterError("the folder holds no space.json: give the space that the result is about")
