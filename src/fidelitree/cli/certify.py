@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from fidelitree.cli.ending import AsJson, Code, StatusLine, check_place, note, say, say_json, written
-from fidelitree.cli.shared_options import AuditOptions, Budgets, Confidence, MoneyLimit, keywords
+from fidelitree.cli.shared_options import AuditOptions, Budgets, Confidence, MoneyLimit, Threshold, keywords
 from fidelitree.cli.space_options import SpaceOptions
 from fidelitree.cli.target_options import TargetOptions, TargetText, both, opened
 
@@ -43,6 +43,7 @@ class CertifyOptions(AuditOptions, MoneyLimit, Budgets, Confidence, ClaimOptions
     tolerance: Annotated[
         float | None, typer.Option(metavar="T", help="Answers are numbers, and agree where no further apart than T.")
     ] = None
+    threshold: Threshold = None
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the certificate as JSON.")] = None
 
 

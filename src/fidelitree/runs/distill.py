@@ -100,7 +100,7 @@ def distill(
         strategy: "auto" asks little, "influence" gives the paper's tree, "smallest" may ask 20,000 labels and more.
         prefer: "queries" asks little, "leaves" asks ten times as much for fewer, "rounds" in few large batches.
         tolerance: For targets that answer numbers: an error is to be further away than this.
-        threshold: For targets that answer scores: they are 1 above this, and 0 elsewhere.
+        threshold: Turns scores into labels: 1 above this value, otherwise 0; of a classifier, by its second class.
         defer: Whether leaves may answer `DEFER`; epsilon is then the error on all other inputs.
         deterministic: False where the target may answer an input differently each time: no answer is remembered.
         max_queries: Ends the run after so many labels, with what is certified by then.

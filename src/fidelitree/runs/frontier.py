@@ -66,7 +66,7 @@ def frontier(
         seed: Chooses all draws: the same seed gives the same result. None takes a fresh one.
         prefer: "queries" asks little; "leaves" learns from more labels, and searches longer.
         tolerance: For targets that answer numbers: an error is to be further away than this.
-        threshold: For targets that answer scores: they are 1 above this, and 0 elsewhere.
+        threshold: Turns scores into labels: 1 above this value, otherwise 0; of a classifier, by its second class.
         deterministic: False where the target may answer an input differently each time: no answer is remembered.
         max_queries: Ends the run after so many labels, with what is certified by then.
         max_leaves: The most leaves that a tree may have.

@@ -61,6 +61,7 @@ def certify(
     *,
     within: float = 0.01,
     tolerance: float | None = None,
+    threshold: float | None = None,
     seed: int | None = None,
     entropy: str | None = None,
     deterministic: bool = True,
@@ -90,6 +91,7 @@ def certify(
         delta: The chance that the run states a false bound.
         within: Without an epsilon: how far the ends may be from the middle between them.
         tolerance: For targets that answer numbers: an error is to be further away than this.
+        threshold: Turns the target's scores into labels: 1 above this value, otherwise 0.
         seed: Chooses all draws: the same seed gives the same result. None takes a fresh one.
         entropy: That of an earlier certificate, to replay its audit; fresh where it is left out.
         deterministic: False where the target may answer an input differently each time: no answer is remembered.
@@ -116,9 +118,9 @@ def certify(
         >>> str(certify(Tree.constant(bits := ProductSpace.bernoulli(3), 1), targets.majority(3), bits, 0.05))[:61]
         'Exact: this tree agrees with the target on 50% of all inputs.'
     """
-    rule, near = _rule(epsilon, check_delta(delta), within), check_tolerance(tolerance)
+    rule, near = _rule(epsilon, check_delta(delta), within), check_tolerance(tolerance, threshold)
     check_observer(observer)
-    (target, space), (known_seed, fresh) = as_used(target, space), _keys(predictor, seed, entropy)
+    (target, space), (known_seed, fresh) = as_used(target, space, threshold), _keys(predictor, seed, entropy)
     budget = Budget(max_queries, None, max_seconds, max_cost).priced(target, batch_size)
     running = Running(batch_size, executor, timeout, retries, journal)
     predict, digest = prediction_of(predictor, space, rule, near is not None)

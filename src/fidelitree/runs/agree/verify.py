@@ -189,6 +189,7 @@ def verify(
     space: World | None = None,
     seed: int | None = None,
     answers: bool = False,
+    threshold: float | None = None,
     max_queries: int | None = None,
     observer: Observer = nobody,
 ) -> Verification:
@@ -205,6 +206,7 @@ def verify(
         space: Replaces the stored one: new `Rows`, or a space whose batches could not be stored.
         seed: Chooses all draws: the same seed gives the same result. None takes a fresh one.
         answers: Counts the stored answers to the test inputs, and does not run the learner again: a moment's work.
+        threshold: Turns the target's scores into labels: 1 above this value, otherwise 0.
         max_queries: The most labels of the test on fresh inputs.
         observer: Receives an event for each step of the run; `Progress` is one.
 
@@ -243,6 +245,7 @@ def verify(
         delta,
         seed=seed,
         tolerance=stored.certificate.tolerance,
+        threshold=threshold,
         deterministic=was_deterministic(stored),
         max_queries=most,
         observer=observer,
