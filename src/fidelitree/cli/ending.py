@@ -127,6 +127,7 @@ class Code(IntEnum):
     NOT_CERTIFIED = 3
     CHANGED = 4
     UNDECIDED = 5
+    REFUTED_BY_ROWS = 6
 
 
 def guarded(command: Callable[..., int]) -> Callable[..., None]:

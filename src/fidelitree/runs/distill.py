@@ -20,7 +20,7 @@ from fidelitree.runs.frontier import frontier
 from fidelitree.runs.frontier_of_attempts import at_the_knee, frontier_of, shortfall
 from fidelitree.runs.goal import Goal, recorded, result_of
 from fidelitree.runs.input_source import Source, source_of
-from fidelitree.runs.kept_rows import KeptRows, beside
+from fidelitree.runs.kept_rows import KeptRows, beside, doubted
 from fidelitree.runs.last_tests import CERTIFIED, OutOfReach, put_to_test, use_reserve
 from fidelitree.runs.outcome import Outcome, best_so_far
 from fidelitree.runs.session import Session, Strategy
@@ -147,6 +147,7 @@ def distill(
         with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
             observer(Finished(counted.asked, result.tree.size, result.certificate.error_bound, result.reason))
         opened.end(counted, result.reason)
+    doubted(result.certificate)
     return _recorded(result, (target, space), goal, call, running)
 
 

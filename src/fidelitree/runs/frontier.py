@@ -17,7 +17,7 @@ from fidelitree.runs.all_answers import known_points
 from fidelitree.runs.frontier_result import Frontier
 from fidelitree.runs.goal import Goal, recorded, result_of
 from fidelitree.runs.input_source import source_of
-from fidelitree.runs.kept_rows import KeptRows, beside_all
+from fidelitree.runs.kept_rows import KeptRows, beside_all, doubted
 from fidelitree.runs.outcome import Outcome
 from fidelitree.runs.session import Session
 from fidelitree.runs.stopping import exact_error, lists_its_answers
@@ -120,6 +120,7 @@ def frontier(
         with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
             observer(Finished(counted.asked, found[-1].leaves, found[-1].error_bound, found.reason))
         opened.end(counted, found.reason)
+    doubted(found.knee.certificate)
     return found.told(space, *recorded(frontier, target, goal, call, running))
 
 

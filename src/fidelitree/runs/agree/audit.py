@@ -34,7 +34,7 @@ from fidelitree.runs.agree.audited import TestInputs, labels_of, prediction_of, 
 from fidelitree.runs.agree.claim import FEW, Approval, Claim, HowFar
 from fidelitree.runs.agree.device_tests import DeviceTests
 from fidelitree.runs.goal import exact_certificate
-from fidelitree.runs.kept_rows import KeptRows, told
+from fidelitree.runs.kept_rows import KeptRows, doubted, told
 from fidelitree.spaces.draw import Stream, block_rows, fresh_entropy, fresh_seed
 from fidelitree.spaces.rows import ASSUMES_UNSEEN
 from fidelitree.theory.sequential import Bet
@@ -134,6 +134,7 @@ def certify(
         found, _ = audit.run(space, opened, deterministic, observer)
         found = told(found, kept, lambda inner: labels_of(predict, inner))
         opened.end(audit.counted, "certified" if found.holds else "not certified")
+    doubted(found)
     return found
 
 
