@@ -59,7 +59,7 @@ def assert_agrees(
         margin: How far above the approved error a model may be.
         delta: The chance that a model fails whose error is the approved one, and that a model passes whose error is
             above what is allowed.
-        threshold: Turn scores into labels: 1 above this value, otherwise 0.
+        threshold: Turns scores into labels: 1 above this value, otherwise 0; of a classifier, by its second class.
         max_queries: The most labels to ask for, those that show where the two differ included; 10,000 unless given.
 
     Returns:

@@ -54,14 +54,12 @@ def checked(
     found, passed = test.run(target, inputs)
     if passed:
         return found, ""
-    differs = f"The model differs from the approved tree on {_ends(found)} of inputs; {test.allows}"
+    differs = f"The model differs from the approved tree on {_ends(found)}."
     if passed is None:
-        return found, (
-            f"undecided after {found.samples:,} inputs, which show neither that the model agrees with {folder} nor "
-            f"that it does not. {differs}. {test.way_out}"
-        )
+        shown = f"undecided after {found.samples:,} inputs, which show neither that the model agrees with {folder} nor"
+        return found, f"{shown} that it does not: {test.allows}.\n{differs}\n{test.way_out}"
     where = test.where(target, inputs, found)
-    return found, f"the model no longer agrees with {folder}. {differs}.\n\n{where}"
+    return found, f"the model no longer agrees with {folder}: {test.allows}.\n{differs}\n\n{where}"
 
 
 @dataclass(frozen=True)
@@ -132,7 +130,9 @@ class _Test:
 def _ends(found: Certificate) -> str:
     """Both ends of the error, or the error."""
     low, high = found.interval
-    return percent(high) if found.method == "exact" else f"{span(low, high)} ({at_least(found.delta)} confidence)"
+    if found.method == "exact":
+        return f"{percent(high)} of inputs"
+    return f"{span(low, high)} of inputs, with {at_least(found.delta)} confidence"
 
 
 def approve(

@@ -91,7 +91,7 @@ def certify(
         delta: The chance that the run states a false bound.
         within: Without an epsilon: how far the ends may be from the middle between them.
         tolerance: For targets that answer numbers: an error is to be further away than this.
-        threshold: Turns the target's scores into labels: 1 above this value, otherwise 0.
+        threshold: Turns scores into labels: 1 above this value, otherwise 0; of a classifier, by its second class.
         seed: Chooses all draws: the same seed gives the same result. None takes a fresh one.
         entropy: That of an earlier certificate, to replay its audit; fresh where it is left out.
         deterministic: False where the target may answer an input differently each time: no answer is remembered.
@@ -130,8 +130,12 @@ def certify(
     with access(target, space, running, call) as opened:
         # Memory would save nothing where all inputs are asked once, and mislead about a noisy target elsewhere.
         audit = _Audit(opened.counted(None, budget, observer), predict, digest, rule, predictor, near)
-        kept = KeptRows.ask(audit.counted, space)
-        found, _ = audit.run(space, opened, deterministic, observer)
+        kept, error = KeptRows.ask(audit.counted, space), audit.looked_up(space)
+        if error is None and audit.can_enumerate(space, deterministic):
+            error, bet = audit.count_all(), DrawnBet(rule.level)
+        elif error is None:
+            bet = audit.test(audit.source(space, opened), observer)
+        found = audit.tested(bet, space, opened) if error is None else audit.exact(error)
         found = told(found, kept, lambda inner: labels_of(predict, inner))
         opened.end(audit.counted, "certified" if found.holds else "not certified")
     doubted(found)
@@ -150,8 +154,14 @@ def approved(
     budget, call = Budget(int(rule.patience)), Call("certify", fresh_seed(), False, asked)
     with access(target, space, Running(), call) as opened:
         audit = _Audit(opened.counted(None, budget), predict, digest, rule, tree, tolerance)
-        found, bet = audit.run(space, opened, deterministic, nobody)
-    return found, found.error_bound <= rule.high if bet is None else rule.verdict(bet.errors, bet.samples)
+        error, bet = audit.looked_up(space), DrawnBet(rule.level)
+        if error is None and audit.can_enumerate(space, deterministic):
+            error = audit.count_all()
+        elif error is None:
+            bet = audit.test(audit.source(space, opened), nobody)
+        if error is not None:
+            return audit.exact(error), error <= rule.high
+        return audit.tested(bet, space, opened), rule.verdict(bet.errors, bet.samples)
 
 
 def _keys(predictor: Any, seed: int | None, recorded: str | None) -> tuple[int, str | None]:
@@ -191,17 +201,6 @@ class _Audit:
     def epsilon(self) -> float | None:
         """The error that is claimed."""
         return self.rule.epsilon if isinstance(self.rule, Claim) else None
-
-    def run(
-        self, space: World, opened: Access, deterministic: bool, observer: Observer
-    ) -> tuple[Certificate, DrawnBet | None]:
-        """What is certified, and the bet behind it where inputs were drawn."""
-        error = self.looked_up(space)
-        if error is None and self.can_enumerate(space, deterministic):
-            error, bet = self.count_all(), DrawnBet(self.rule.level)
-        elif error is None:
-            bet = self.test(self.source(space, opened), observer)
-        return (self.tested(bet, space, opened), bet) if error is None else (self.exact(error), None)
 
     def source(self, space: World, opened: Access) -> TestInputs:
         """Inputs as they come, chosen by the seed, the predictor's digest and what nobody could foresee."""

@@ -105,7 +105,7 @@ def diff(
         epsilon: The share of changed inputs that is as good as none.
         max_leaves: The most leaves that a tree may have.
         tolerance: For targets that answer numbers: an error is to be further away than this.
-        threshold: Turns the scores of both into labels: 1 above this value, otherwise 0; a tree answers labels.
+        threshold: Turns scores into labels: 1 above this value, otherwise 0; of a classifier, by its second class.
         seed: Chooses all draws: the same seed gives the same result. None takes a fresh one.
         deterministic: False where the target may answer an input differently each time: no answer is remembered.
         max_queries: Ends the run after so many labels, with what is certified by then.

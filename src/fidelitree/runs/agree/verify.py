@@ -206,7 +206,7 @@ def verify(
         space: Replaces the stored one: new `Rows`, or a space whose batches could not be stored.
         seed: Chooses all draws: the same seed gives the same result. None takes a fresh one.
         answers: Counts the stored answers to the test inputs, and does not run the learner again: a moment's work.
-        threshold: Turns the target's scores into labels: 1 above this value, otherwise 0.
+        threshold: Turns scores into labels: 1 above this value, otherwise 0; of a classifier, by its second class.
         max_queries: The most labels of the test on fresh inputs.
         observer: Receives an event for each step of the run; `Progress` is one.
 
