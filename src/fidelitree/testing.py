@@ -39,65 +39,43 @@ def assert_agrees(
     space: World | None = None,
     epsilon: float | None = None,
     *,
-    delta: float = 0.05,
-    seed: int = 0,
+    margin: float = 0.02,
+    delta: float = 0.01,
+    threshold: float | None = None,
     max_queries: int | None = None,
 ) -> Certificate:
-    """Fail unless a model agrees with the approved tree of a folder on at least 1 - epsilon of inputs.
+    """Fail if a model is worse than the approved result of a folder, and say how often the two differ, and where.
 
-    ``model`` is a callable, or anything with a ``predict`` method. ``epsilon`` is the error that the approved
-    certificate promises unless given, ``space`` the stored one. The failure says how often the two differ, and where. A
-    wrong verdict has probability at most ``delta`` either way. Returns the certificate of this test.
+    The approved error is the bound of the stored certificate. The test draws fresh inputs, with fresh entropy in every
+    call. It passes on evidence that the model differs from the approved tree on less than the approved error plus
+    ``margin``, and fails on evidence that it differs on more than the approved error (or than half of what is allowed,
+    if that is more). If the answers show neither, it fails as undecided.
+
+    Args:
+        model: The model: a callable, or anything with a ``predict`` method.
+        folder: The folder of the approved result, of `distill` or `frontier`.
+        space: Where inputs come from; the stored space unless given.
+        epsilon: Replaces the approved error and the margin: pass below it, fail above it.
+        margin: How far above the approved error a model may be.
+        delta: The chance that a model fails whose error is the approved one, and that a model passes whose error is
+            above what is allowed.
+        threshold: Turns scores into labels: 1 above this value, otherwise 0; of a classifier, by its second class.
+        max_queries: The most labels to ask for, those that show where the two differ included; 10,000 unless given.
+
+    Returns:
+        The certificate of this test; its ``interval`` has both ends of the error.
+
+    Raises:
+        AssertionError: The model is worse, the test is undecided, or nothing is approved.
+        ParameterError: An argument breaks its rule.
     """
     __tracebackhide__ = True
-    from fidelitree.runs.agree.audit import certify  # noqa: PLC0415 - pytest loads this file whether or not it is used
-    from fidelitree.runs.agree.diff import diff  # noqa: PLC0415
+    from fidelitree.runs.agree.approval import approve, checked  # noqa: PLC0415 - pytest loads this file in any case
 
-    target = getattr(model, "predict", model)
     if _update:
-        _approve(target, Path(folder), space, epsilon)
-    tree, inputs, promised, near = _approved(Path(folder), space)
-    allowed = promised if epsilon is None else epsilon
-    found = certify(tree, target, inputs, allowed, delta, seed=seed, max_queries=max_queries, tolerance=near)
-    if found.holds:
-        return found
-    if found.interval[0] <= allowed and found.errors is not None:
-        raise AssertionError(
-            f"undecided after {found.samples:,} inputs: the model differs from the approved tree on "
-            f"{found.interval[0]:.4g} to {found.interval[1]:.4g} of inputs, and {allowed:.4g} is allowed - raise "
-            f"max_queries or epsilon"
-        )
-    if tree.defers:  # where they differ is known of trees that answer
-        raise AssertionError(f"the model no longer agrees with {folder}: {allowed:.4g} is allowed.\n\n{found}")
-    change = diff(tree.predict, target, inputs, delta, epsilon=allowed, seed=seed, max_queries=20_000, tolerance=near)
-    raise AssertionError(
-        f"the model no longer agrees with {folder}: {allowed:.4g} is allowed. What changed, and where:\n\n{change}\n\n"
-        f"If that is meant, approve it: pytest {OPTION}"
-    )
-
-
-def _approved(folder: Path, space: World | None) -> tuple[Any, Any, float, float | None]:
-    from fidelitree.certificates.store import load  # noqa: PLC0415
-
-    if not (folder / "certificate.json").is_file():
-        raise AssertionError(f"there is no approved result in {folder}: approve one with pytest {OPTION}")
-    kept = load(folder)
-    inputs = kept.space if space is None else space
-    if inputs is None:
-        raise AssertionError(f"no space is stored in {folder}: give space")
-    told = kept.certificate
-    promised = told.epsilon if told.holds and told.epsilon is not None else told.error_bound
-    return kept.tree, inputs, promised, told.tolerance
-
-
-def _approve(target: Any, folder: Path, space: World | None, epsilon: float | None) -> None:
-    from fidelitree.certificates.store import load  # noqa: PLC0415
-    from fidelitree.runs.distill import distill  # noqa: PLC0415
-
-    kept = load(folder) if (folder / "certificate.json").is_file() else None
-    inputs = space if space is not None or kept is None else kept.space
-    if inputs is None:
-        raise AssertionError(f"give space, to approve a model in {folder} for the first time")
-    asked = epsilon if epsilon is not None or kept is None else kept.certificate.epsilon
-    told: dict[str, Any] = {} if kept is None else {"tolerance": kept.certificate.tolerance, "defer": kept.tree.defers}
-    distill(target, inputs, 0.05 if asked is None else asked, **told).save(folder)
+        return approve(model, Path(folder), space, epsilon, threshold)
+    limits = {"epsilon": epsilon, "margin": margin, "delta": delta, "max_queries": max_queries}
+    found, failure = checked(model, Path(folder), space, threshold, limits)
+    if failure:
+        raise AssertionError(f"{failure}\n\nIf that is meant, approve it: pytest {OPTION}")
+    return found

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -83,8 +85,112 @@ def test_numbers_are_explained_too(tmp_path: Path) -> None:
 
 
 def test_too_few_inputs_are_said(kept: Path) -> None:
-    with pytest.raises(AssertionError, match="undecided after 5 inputs"):
+    message = (
+        r"undecided after 5 inputs, which show neither .* was approved, .* allowed\.\n.*\nRaise max_queries .*margin"
+    )
+    with pytest.raises(AssertionError, match=message):
         assert_agrees(on_mixed, kept, max_queries=5)
+    with pytest.raises(AssertionError, match=r"undecided .* epsilon allows 10%\.\n.*\n.* or leave epsilon out"):
+        assert_agrees(on_mixed, kept, epsilon=0.1, max_queries=5)
+
+
+def hard(batch: Any) -> Any:
+    """A model that no small tree stands for: the bound of a frontier is close above its error."""
+    return np.where(batch["age"] + 9 * np.sin(batch["age"] * 1.7) + 4 * (batch["owner"] == 1) > 50, "yes", "no")
+
+
+@pytest.fixture(scope="module")
+def curve(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("approved") / "curve"
+    ft.frontier(hard, MIXED, max_queries=3_000, max_leaves=8, seed=1).save(folder)
+    return folder
+
+
+def test_an_unchanged_model_passes_after_a_frontier(curve: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in range(8):
+        monkeypatch.setattr("fidelitree.runs.agree.audit.fresh_seed", lambda seed=seed: 1_000 + seed)
+        found = assert_agrees(hard, curve)
+        assert found.interval[0] > 0
+        assert found.samples <= 10_000
+        assert not found.seed_chosen
+
+
+def test_no_two_calls_ask_the_same_inputs(curve: Path) -> None:
+    with pytest.raises(TypeError, match="seed"):
+        assert_agrees(hard, curve, seed=0)  # type: ignore[call-arg]
+    seen: list[set[bytes]] = []
+
+    def watched(batch: Any) -> Any:
+        seen.append({age.tobytes() for age in batch["age"]})
+        return hard(batch)
+
+    for _ in range(2):
+        seen.append(set())
+        assert_agrees(watched, curve)
+    first, second = seen[1], seen[-1]
+    assert not first & second
+
+
+def test_a_model_that_is_three_points_worse_fails(curve: Path) -> None:
+    approved = ft.Frontier.load(curve).knee
+
+    def worse(batch: Any) -> Any:
+        labels, own = hard(batch), approved.predict(batch)
+        other = np.where(own == "yes", "no", "yes")
+        hashed = np.modf(np.asarray(batch["age"]) * 12_345.678)[0]
+        return np.where(hashed < 0.05, other, labels)
+
+    with pytest.raises(AssertionError, match=r"no longer agrees with .* was approved, and .* is allowed"):
+        assert_agrees(worse, curve)
+
+
+def test_all_labels_of_a_call_are_limited(curve: Path) -> None:
+    asked = 0
+
+    def other(batch: Any) -> Any:
+        nonlocal asked
+        asked += len(batch["age"])
+        return np.where(hard(batch) == "yes", "no", "yes")
+
+    with pytest.raises(AssertionError, match="What changed, and where"):
+        assert_agrees(other, curve, max_queries=1_000)
+    assert asked <= 1_000
+    asked = 0
+    with pytest.raises(AssertionError, match=r"What the model \(target\) and the approved tree \(tree\) answer"):
+        assert_agrees(other, curve, max_queries=150)
+    assert asked <= 150
+
+
+def test_an_update_keeps_a_frontier_a_frontier(curve: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fidelitree.testing._update", True)
+    knee, sized = tmp_path / "knee", tmp_path / "sized"
+    shutil.copytree(curve, knee)
+    ft.Frontier.load(curve).at(leaves=1).save(sized)
+    for folder, leaves in ((knee, None), (sized, 1)):
+        assert assert_agrees(hard, folder).error_bound < 1
+        made = ft.Frontier.load(folder)
+        assert len(made) > 1
+        run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+        assert run["door"] == "frontier"
+        assert run["max_queries"] == 3_000
+        assert run["seed_chosen"] is False
+        assert run["point"]["leaves"] == (leaves or made.knee.leaves)
+    monkeypatch.setattr("fidelitree.testing._update", False)
+    assert assert_agrees(hard, knee).holds
+
+
+def test_rows_that_taught_the_tree_do_not_test_a_model(tmp_path: Path) -> None:
+    table = MIXED.draw(3_000, seed=5)
+    ft.distill(on_mixed, ft.Rows(table), epsilon=0.1, seed=0).save(tmp_path / "rows")
+    with pytest.raises(ft.ParameterError, match="these rows have taught and tested the tree: give new ones"):
+        assert_agrees(on_mixed, tmp_path / "rows")
+    assert assert_agrees(on_mixed, tmp_path / "rows", ft.Rows(MIXED.draw(3_000, seed=6))).holds
+
+
+def test_nothing_certified_is_nothing_approved(tmp_path: Path) -> None:
+    ft.distill(hard, MIXED, epsilon=0.01, max_queries=1, seed=0).save(tmp_path / "empty")
+    with pytest.raises(AssertionError, match=r"nothing is certified in .*empty: approve one with"):
+        assert_agrees(hard, tmp_path / "empty")
 
 
 def test_nothing_was_approved(tmp_path: Path) -> None:

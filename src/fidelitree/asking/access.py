@@ -101,11 +101,16 @@ def as_used(target: Any, space: Any, threshold: float | None = None, classes: bo
 
     With a threshold, scores above it are 1, and others 0; without one, ``classes`` refuses regressors.
     """
+    return asked_target(target, threshold, classes), world_of(space)
+
+
+def asked_target(target: Any, threshold: float | None = None, classes: bool = False) -> Target:
+    """The target of `as_used` alone."""
     model = (isinstance(target, type) or not callable(target)) and hasattr(target, "predict")
-    found = from_model(target) if model else target  # which refuses a class
+    found: Target = from_model(target) if model else target  # which refuses a class
     if classes and threshold is None:
         check_classes(found)
-    return found if threshold is None else Above(found, threshold), world_of(space)
+    return found if threshold is None else Above(found, threshold)
 
 
 def watched(observer: Observer) -> Observer:

@@ -181,6 +181,18 @@ class Certificate:
             return lines
         return lines + ([] if self.confusion is None else self.confusion.sentences(self.holds, leaves))
 
+    @property
+    def refuted_by_rows(self) -> bool:
+        """Whether real rows show a larger error than is certified over draws: the draws are not like these rows."""
+        return self.real_rows is not None and self.real_rows.refutes(self.error_bound)
+
+    def doubts(self, leaves: int | None) -> list[str]:
+        """What nobody should miss: what real rows say, and which labels the tree never answers."""
+        lines = [] if self.real_rows is None else self.real_rows.sentences(self.interval)
+        if self.confusion is None or self.coverage is not None:  # what a tree defers is not lost
+            return lines
+        return lines + self.confusion.never_answers(leaves)
+
     def __str__(self) -> str:
         """Two lines: the promise; its basis and what it assumes."""
         assumes = f" Assumes: {'; '.join(self.assumes)}." if self.assumes else ""
@@ -270,6 +282,8 @@ class Certificate:
         """Plain data under a versioned schema."""
         table = None if self.confusion is None else confusionfile.to_dict(self.confusion)
         told = {**asdict(self), "confusion": table}
+        if self.real_rows is not None:
+            told["real_rows"] = {**told["real_rows"], "refutes": self.refuted_by_rows}
         for name in ("tested_errors", "helped", "coverage", "drawn", "cost"):  # rare
             if told[name] is None:
                 del told[name]
@@ -312,6 +326,9 @@ class Certificate:
         certificate = cls(**{**kept, "confusion": table, "real_rows": real, "helped": helped})
         same = certificate.holds == data["holds"]
         check_certificate(same, "it says that it holds, and its numbers say otherwise")
+        said = (data["real_rows"] or {}).get("refutes", certificate.refuted_by_rows)
+        same = said is certificate.refuted_by_rows
+        check_certificate(same, "real_rows says whether it refutes the bound, and its numbers say otherwise")
         return certificate
 
 

@@ -46,8 +46,7 @@ CONFIDENCE = 0.95
 _LEVEL = 0.05
 MOST = 100
 """Cells with the same label, cells with another, and labels never answered: as many of each are listed."""
-_LINES = 3  # that a command adds to its certificate; labels that are never answered share one if they must
-_NAMED = 5
+_NAMED = 5  # labels that are never answered
 _SHOWN = 16  # cells of a table as text
 
 Count = int | float
@@ -201,7 +200,7 @@ class Confusion:
         return self._ends(label.count, self.target.inputs, _LEVEL)
 
     def sentences(self, certified: bool, leaves: int | None) -> list[str]:
-        """At most three lines: how far a constant would get, and which labels are lost.
+        """At most three lines: how far a constant would get, and which labels are lost (`never_answers`).
 
         ``leaves`` is None for a predictor that is no tree; ``certified`` says whether the error asked for is.
         """
@@ -210,16 +209,27 @@ class Confusion:
         lines = [f"A constant answer {constant} would be wrong on {error} of inputs{confident}."]
         if leaves == 1 and certified:
             lines.append("The tree is a single leaf: a constant is all it takes.")
-        never = f"The {'predictor' if leaves is None else 'tree'} never answers"
+        return [*lines, *self.never_answers(leaves)]
+
+    def never_answers(self, leaves: int | None) -> list[str]:
+        """One line about the labels of the target that are lost, with their shares of the test inputs; or none.
+
+        >>> print(*Confusion.of({("ok", "ok"): 317, ("fair", "ok"): 9}, 0.05).never_answers(1))
+        The tree never answers: fair (2.76% of inputs: 9 of 326).
+        """
+        if not self.never:
+            return []
         once = f" in {counted(int(self.tests), 'test input')}" if leaves is None and self.level is not None else ""
-        if self.never_in_all > _LINES - len(lines):
-            names = ", ".join(shown(label.label) for label in self.never[:_NAMED])
-            rest = f" and {self.never_in_all - _NAMED:,} more" if self.never_in_all > _NAMED else ""
-            return [*lines, f"{never}{once}: {names}{rest}."]
-        for lost in self.never:
-            often = span(*self.of_target(lost))
-            lines.append(f"{never}{once}: {shown(lost.label)}. The target answers it on {often} of inputs.")
-        return lines
+        named = ", ".join(f"{shown(label.label)} ({self._how_often(label)})" for label in self.never[:_NAMED])
+        rest = f" and {self.never_in_all - _NAMED:,} more" if self.never_in_all > _NAMED else ""
+        return [f"The {'predictor' if leaves is None else 'tree'} never answers{once}: {named}{rest}."]
+
+    def _how_often(self, label: Label) -> str:
+        """The share of inputs with a label of the target, and what was counted."""
+        if self.level is None:
+            return f"{percent(label.count)} of inputs"
+        share = percent(label.count / self.target.inputs)
+        return f"{share} of inputs: {whole(int(label.count))} of {whole(int(self.target.inputs))}"
 
     def lines(self) -> list[str]:
         """The table as text, with a head and its confidence."""

@@ -34,21 +34,32 @@ class RealRows:
         level = (1 - CONFIDENCE) / 2
         return lower_bound(self.errors, self.rows, level), upper_bound(self.errors, self.rows, level)
 
+    def refutes(self, error_bound: float) -> bool:
+        """Whether the error on rows like these is above a bound that is certified over draws, at their confidence.
+
+        >>> RealRows(500, 271).refutes(0.05), RealRows(500, 30).refutes(0.05)
+        (True, False)
+        """
+        return self.interval[0] > error_bound
+
     def sentences(self, certified: tuple[float, float]) -> list[str]:
         """What these rows say beside both ends of the error that is certified over draws."""
         low, high = self.interval
         ends = f"{span(1 - high, 1 - low)} with {percent(CONFIDENCE)} confidence"
         kept = f"{counted(self.rows, 'real row')} that {'was' if self.rows == 1 else 'were'} kept aside"
         lines = [f"On {kept}, it agrees on {percent(1 - self.share)} ({ends}){_beside(certified, low, high)}."]
-        if low > certified[1]:
+        if self.refutes(certified[1]):
             lines.append("So draws are not like the rows of this table.")
         return lines
 
     @classmethod
     def from_dict(cls, data: Any) -> RealRows:
         """Read from a file."""
-        known = isinstance(data, dict) and set(data) == {"rows", "errors"}
+        known = isinstance(data, dict) and set(data) in ({"rows", "errors"}, {"rows", "errors", "refutes"})
         check_stored("certificate", known, f"real_rows must hold rows and errors; got {data!r:.80}")
+        flag = isinstance(data.get("refutes", False), bool)
+        check_stored("certificate", flag, f"real_rows: refutes must be true or false; got {data!r:.80}")
+        data = {name: data[name] for name in ("rows", "errors")}
         whole = all(type(value) is int for value in data.values())
         inside = whole and 0 <= data["errors"] <= data["rows"] < 1 << 63
         check_stored("certificate", inside, f"real_rows must hold errors between 0 and the rows; got {data!r:.80}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from fidelitree.cli.ending import AsJson, Code, check_place, tell, written
-from fidelitree.cli.shared_options import keywords
+from fidelitree.cli.shared_options import Threshold, keywords
 from fidelitree.cli.space_options import SpaceOptions
 from fidelitree.cli.target_options import TargetOptions, TargetText, opened
 from fidelitree.errors import ParameterError
@@ -36,6 +36,7 @@ class AnalyzeOptions:
     numbers: Annotated[
         bool, typer.Option("--numbers", help="The target answers numbers: Sobol indices, not influences.")
     ] = False
+    threshold: Threshold = None
     method: Annotated[Literal["auto", "exact", "sampled"], typer.Option(help="auto: exact where that is cheap.")] = (
         "auto"
     )

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from fidelitree.cli.ending import AsJson, Code, StatusLine, check_place, note, say, say_json, written
-from fidelitree.cli.shared_options import AuditOptions, Budgets, Confidence, MoneyLimit, keywords
+from fidelitree.cli.shared_options import AuditOptions, Budgets, Confidence, MoneyLimit, Threshold, keywords
 from fidelitree.cli.space_options import SpaceOptions
 from fidelitree.cli.target_options import TargetOptions, TargetText, both, opened
 
@@ -43,6 +43,7 @@ class CertifyOptions(AuditOptions, MoneyLimit, Budgets, Confidence, ClaimOptions
     tolerance: Annotated[
         float | None, typer.Option(metavar="T", help="Answers are numbers, and agree where no further apart than T.")
     ] = None
+    threshold: Threshold = None
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the certificate as JSON.")] = None
 
 
@@ -56,7 +57,8 @@ def certify(
 ) -> int:
     """Certify how often a predictor agrees with a target, on fresh inputs.
 
-    The predictor may be a tree of yours or any model. Options that say how to read it apply to TARGET only.
+    The predictor may be a tree of yours or any model. Options that say how to read it apply to TARGET only. Ends with 6
+    if rows of the table that were kept aside refute what is certified over draws.
     """
     from fidelitree.runs.agree.audit import certify as certify_predictor
     from fidelitree.trees.tree import Tree
@@ -92,6 +94,6 @@ def certify(
         written([options.out], as_json)
     low, high = certificate.interval
     if certificate.holds and (options.epsilon is not None or high - low <= 2 * options.within):
-        return Code.CERTIFIED
+        return Code.REFUTED_BY_ROWS if certificate.refuted_by_rows else Code.CERTIFIED
     note(certificate.standing.words)
     return Code.NOT_CERTIFIED

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fidelitree.cli.ending import AsJson, Code, StatusLine, check_place, note, tell, written
-from fidelitree.cli.shared_options import epsilon_of, interruptible, keywords
+from fidelitree.cli.shared_options import Threshold, epsilon_of, interruptible, keywords
 from fidelitree.cli.space_options import SpaceOptions
 from fidelitree.cli.target_options import TargetOptions, TargetText, opened
 from fidelitree.errors import ParameterError
@@ -30,6 +30,7 @@ class CompareOptions:
         list[str] | None, typer.Option(metavar="NAME", help="Only this learner. Repeatable; all unless given.")
     ] = None
     seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same trees; a fresh one unless given.")] = None
+    threshold: Threshold = None
     max_queries: Annotated[int | None, typer.Option(help="Labels that each learner may use.")] = None
     max_seconds: Annotated[float, typer.Option(help="Seconds that each learner may take.")] = 60.0
     out: Annotated[

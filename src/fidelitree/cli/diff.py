@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fidelitree.cli.ending import AsJson, Code, StatusLine, check_place, note, tell, written
-from fidelitree.cli.shared_options import AuditOptions, Budgets, Confidence, keywords
+from fidelitree.cli.shared_options import AuditOptions, Budgets, Confidence, Threshold, keywords
 from fidelitree.cli.space_options import SpaceOptions
 from fidelitree.cli.target_options import TargetOptions, both, opened
 
@@ -32,6 +32,7 @@ class DiffOptions(AuditOptions, Budgets, Confidence):
     tolerance: Annotated[
         float | None, typer.Option(metavar="T", help="Answers are numbers; a change is one by more than T.")
     ] = None
+    threshold: Threshold = None
     seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same tree; a fresh one unless given.")] = None
     report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page for people.")] = None
     markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Add a Markdown summary to this file.")] = None

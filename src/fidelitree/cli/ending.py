@@ -38,7 +38,7 @@ _COLOURS = {
     re.compile(r"\bNOT certified\b|^(Nothing is certified|refuted|alarm)\b", re.MULTILINE): "red",
     re.compile(r"<- knee$", re.MULTILINE): "cyan",
 }
-_OPTIONS = ("epsilon", "delta", "entropy", "seed", "output", "prefer", "precision", "recall", "timeout")
+_OPTIONS = ("epsilon", "delta", "entropy", "seed", "output", "prefer", "precision", "recall", "threshold", "timeout")
 _LIMITS = ("max_queries", "max_leaves", "max_seconds")
 _SPOKEN = {
     "trust_pickle=True": "--trust-pickle",
@@ -56,6 +56,9 @@ _SPOKEN = {
     "timeout must be None where": "--timeout must be left out where",
     "give an executor of processes too": "give --jobs too",
     "give threshold= (": "give --threshold T (",
+    "threshold needs": "--threshold needs",
+    "leave threshold out": "leave --threshold out",
+    "give the score of one class: lambda rows:": "name a function module:function that returns",
     "or tolerance= (": "or --tolerance T (",
     "give ft.targets.Remote(function, one_row=True)": "give --one-row",
     "leave it out, or name it in categorical where": "leave it out with --drop, or name it with --categorical where",
@@ -124,6 +127,7 @@ class Code(IntEnum):
     NOT_CERTIFIED = 3
     CHANGED = 4
     UNDECIDED = 5
+    REFUTED_BY_ROWS = 6
 
 
 def guarded(command: Callable[..., int]) -> Callable[..., None]:

@@ -43,7 +43,8 @@ def frontier(
 
     There is no error to name beforehand: look at the curve, and pick a size with --pick of show, export and report. It
     ends with 0 as soon as something is certified, also where a budget or Ctrl-C ended the run. Every answer is kept in
-    a journal: the same command goes on from there, and pays for nothing twice.
+    a journal: the same command goes on from there, and pays for nothing twice. Ends with 6 if rows of the table that
+    were kept aside refute what is certified over draws.
     """
 
     def begin(found: OpenedTarget, more: dict[str, Any]) -> Frontier:
@@ -53,6 +54,8 @@ def frontier(
     others = [point.leaves for point in made.points if point.leaves != made.knee.leaves]
     if others and not result.as_json:
         say(f"another size: fidelitree show {result.folder(target)} --pick leaves={others[-1]}")
+    if made.points[-1].certificate.holds and made.refuted_by_rows:
+        return Code.REFUTED_BY_ROWS
     if made.points[-1].certificate.holds:
         return Code.CERTIFIED
     note("nothing certified: allow more labels with --max-queries, or more time with --max-seconds")
@@ -83,6 +86,8 @@ def _plain(made: Frontier) -> dict[str, Any]:
     return {
         "certified": made.points[-1].certificate.holds,
         "reason": made.reason,
+        "refuted_by_rows": made.refuted_by_rows,
+        "never": made.lost_labels(),
         "sentence": made.verdict(),
         "knee": knee.leaves if made.has_knee else None,
         "picked": knee.leaves,

@@ -59,6 +59,12 @@ class Confidence:
     ] = False
 
 
+Threshold = Annotated[
+    float | None,
+    typer.Option(metavar="T", help="Turn scores into labels: 1 above T, else 0; a classifier scores its second class."),
+]
+
+
 @dataclass(frozen=True)
 class NumberOptions:
     """What to do with targets that answer numbers."""
@@ -66,7 +72,7 @@ class NumberOptions:
     tolerance: Annotated[
         float | None, typer.Option(metavar="T", help="Answers are numbers; an error is to be further away than T.")
     ] = None
-    threshold: Annotated[float | None, typer.Option(metavar="T", help="Answers are scores: 1 above T, else 0.")] = None
+    threshold: Threshold = None
 
 
 @dataclass(frozen=True)

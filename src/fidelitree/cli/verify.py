@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fidelitree.cli.ending import AsJson, Code, Folder, StatusLine, note, tell
+from fidelitree.cli.shared_options import Threshold
 from fidelitree.cli.space_options import SpaceOptions
 from fidelitree.cli.target_options import OpenedTarget, TargetOptions, opened
 
@@ -38,6 +39,7 @@ class VerifyOptions:
     seed: Annotated[
         int | None, typer.Option(min=0, help="Seed of the test inputs; the machine's own entropy unless given.")
     ] = None
+    threshold: Threshold = None
     max_queries: Annotated[int | None, typer.Option(help="End after so many labels.")] = None
     answers: Annotated[
         bool, typer.Option("--answers", help="Count the stored answers, and do not run the learner again.")
@@ -69,6 +71,7 @@ def verify(
             space=space,
             seed=options.seed,
             answers=options.answers,
+            threshold=options.threshold,
             max_queries=options.max_queries,
             observer=progress,
         )

@@ -169,6 +169,7 @@ def compare(
     options: Mapping[str, Mapping[str, Any]] | None = None,
     max_queries: int | None = None,
     max_seconds: float | None = _SECONDS,
+    threshold: float | None = None,
     observer: Observer = nobody,
 ) -> Comparison:
     """Every learner that applies, `distill` and `distill(strategy="smallest")` first, on the same target.
@@ -186,6 +187,7 @@ def compare(
         options: Further arguments by learner, as in ``{"streed": {"depth": 3}}``.
         max_queries: The most labels of each learner.
         max_seconds: The most seconds of each learner.
+        threshold: Turns scores into labels: 1 above this value, otherwise 0; of a classifier, by its second class.
         observer: Receives an event for each step of the run; `Progress` is one.
 
     Returns:
@@ -202,7 +204,7 @@ def compare(
         [('optimal', 8), ('id3', 18), ('top_down', 8)]
     """
     check_observer(observer)
-    target, space = as_used(target, space)
+    target, space = as_used(target, space, threshold)
     known = (*OURS, *LEARNERS)
     names = list(known) if learners is None else check_names("learners", learners, "names of learners")
     options = _check_options(options)

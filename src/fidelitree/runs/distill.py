@@ -20,7 +20,7 @@ from fidelitree.runs.frontier import frontier
 from fidelitree.runs.frontier_of_attempts import at_the_knee, frontier_of, shortfall
 from fidelitree.runs.goal import Goal, recorded, result_of
 from fidelitree.runs.input_source import Source, source_of
-from fidelitree.runs.kept_rows import KeptRows, beside
+from fidelitree.runs.kept_rows import KeptRows, beside, doubted
 from fidelitree.runs.last_tests import CERTIFIED, OutOfReach, put_to_test, still_certified, use_reserve
 from fidelitree.runs.outcome import Outcome, best_so_far
 from fidelitree.runs.session import Session, Strategy
@@ -101,7 +101,7 @@ def distill(
         strategy: "auto" asks little, "influence" gives the paper's tree, "smallest" may ask 20,000 labels and more.
         prefer: "queries" asks little, "leaves" asks ten times as much for fewer, "rounds" in few large batches.
         tolerance: For targets that answer numbers: an error is to be further away than this.
-        threshold: For targets that answer scores: they are 1 above this, and 0 elsewhere.
+        threshold: Turns scores into labels: 1 above this value, otherwise 0; of a classifier, by its second class.
         defer: Whether leaves may answer `DEFER`; epsilon is then the error on all other inputs.
         deterministic: False where the target may answer an input differently each time: no answer is remembered.
         max_queries: Ends the run after so many labels, with what is certified by then.
@@ -148,6 +148,7 @@ def distill(
         with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
             observer(Finished(counted.asked, result.tree.size, result.certificate.error_bound, result.reason))
         opened.end(counted, result.reason)
+    doubted(result.certificate)
     return _recorded(result, (target, space), goal, call, running)
 
 

@@ -16,7 +16,7 @@ from fidelitree.runs.all_answers import known_points
 from fidelitree.runs.frontier_result import Frontier
 from fidelitree.runs.goal import Goal, recorded, result_of
 from fidelitree.runs.input_source import source_of
-from fidelitree.runs.kept_rows import KeptRows, beside_all
+from fidelitree.runs.kept_rows import KeptRows, beside_all, doubted
 from fidelitree.runs.outcome import Outcome
 from fidelitree.runs.session import Session
 from fidelitree.runs.stopping import exact_error, lists_its_answers
@@ -66,7 +66,7 @@ def frontier(
         seed: Chooses all draws: the same seed gives the same result. None takes a fresh one, which is recorded.
         prefer: "queries" asks little; "leaves" learns from more labels, and searches longer.
         tolerance: For targets that answer numbers: an error is to be further away than this.
-        threshold: For targets that answer scores: they are 1 above this, and 0 elsewhere.
+        threshold: Turns scores into labels: 1 above this value, otherwise 0; of a classifier, by its second class.
         deterministic: False where the target may answer an input differently each time: no answer is remembered.
         max_queries: Ends the run after so many labels, with what is certified by then.
         max_leaves: The most leaves that a tree may have.
@@ -120,6 +120,7 @@ def frontier(
         with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
             observer(Finished(counted.asked, found[-1].leaves, found[-1].error_bound, found.reason))
         opened.end(counted, found.reason)
+    doubted(found.knee.certificate)
     return found.told(space, *recorded(frontier, target, goal, call, running))
 
 

@@ -307,11 +307,23 @@ class Frontier(Sequence[Distillation]):
         return [Mark(size, *one.ends, size == knee, one.coverage is not None, one.tolerance) for size, one in told]
 
     def __str__(self) -> str:
-        return "\n".join([*table(self.marks), *self.sentences()])
+        return "\n".join([*table(self.marks), *self.sentences(), *self.lost_labels()])
 
     def sentences(self) -> list[str]:
         """Why there is no knee, where there is none, and what the numbers are worth."""
         return [*([] if self.has_knee else ["No knee: " + self._why_none()]), self._promise()]
+
+    def lost_labels(self) -> list[str]:
+        """Which labels of the target the tree at the knee never answers; nothing where it answers all."""
+        knee = self.knee
+        table = None if knee.certificate.coverage is not None else knee.certificate.confusion
+        lines = [] if table is None else table.never_answers(knee.leaves)
+        return [f"Of {in_words(knee.leaves)}: {line}" for line in lines]
+
+    @property
+    def refuted_by_rows(self) -> bool:
+        """Whether real rows that were kept aside show a larger error than is certified over draws at the knee."""
+        return self.knee.refuted_by_rows
 
     def foreseen(self) -> list[str]:
         """What was to be expected before the expensive part, where somebody looked; it is no promise."""
@@ -339,7 +351,8 @@ class Frontier(Sequence[Distillation]):
         ]
         picture = tag("div", chart(self.marks), style="margin-top:.6em;max-width:40em")
         numbers = folded("The same in numbers", "\n".join(table(self.marks)), opened=False)
-        return card(knee.certificate.standing, self.verdict(), facts, join(picture, numbers))
+        lost = (tag("p", line, style="margin:.6em 0 0") for line in self.lost_labels())
+        return card(knee.certificate.standing, self.verdict(), facts, join(*lost, picture, numbers))
 
     def verdict(self) -> str:
         """One sentence: what the tree that is taken where nobody picks another one reaches."""

@@ -13,7 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.limits import BudgetSpent
+from fidelitree.certificates.confusion import CONFIDENCE
 from fidelitree.certificates.real_rows import RealRows
+from fidelitree.display.wording import at_least, percent, span
+from fidelitree.errors import warn
 from fidelitree.trees.answers import DEFER, apart
 
 if TYPE_CHECKING:
@@ -61,6 +64,20 @@ def told(certificate: Certificate, kept: KeptRows | None, predict: Predict) -> C
         return certificate
     wrong = int(np.count_nonzero(apart(found[own], kept.labels[own], certificate.tolerance)))
     return replace(certificate, real_rows=RealRows(int(own.sum()), wrong))
+
+
+def doubted(certificate: Certificate) -> None:
+    """Warn where real rows refute what is certified over draws."""
+    real = certificate.real_rows
+    if real is None or not certificate.refuted_by_rows:
+        return
+    low, high = real.interval
+    warn(
+        f"real rows refute this certificate, which is about draws: at least {at_least(certificate.error_bound)} is "
+        f"certified, and on {real.rows:,} rows of the table that were kept aside the tree agrees on "
+        f"{percent(1 - real.share)} ({span(1 - high, 1 - low)} with {percent(CONFIDENCE)} confidence). The draws are "
+        f"not like the rows - certify over rows with ft.Rows(table), or draw otherwise: ft.Mixture.from_data(table)"
+    )
 
 
 def beside(found: Distillation, kept: KeptRows | None) -> Distillation:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fidelitree import theory
-from fidelitree.asking.access import Call, access
+from fidelitree.asking.access import Call, access, asked_target
 from fidelitree.asking.events import Finished, Observer, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
 from fidelitree.asking.on_device import OnDevice
@@ -42,6 +42,7 @@ def build_top_down(
     space: ProductSpace,
     epsilon: float,
     *,
+    threshold: float | None = None,
     max_queries: int | None = None,
     max_leaves: int | None = None,
     max_seconds: float | None = None,
@@ -60,6 +61,7 @@ def build_top_down(
         target: What is explained: a callable from a batch of inputs to labels.
         space: Where inputs come from: a product space that can be listed.
         epsilon: The error at which growing stops.
+        threshold: Turns scores into labels: 1 above this value, otherwise 0; of a classifier, by its second class.
         max_queries: The most inputs that may be asked about; 2^20 where it is left out.
         max_leaves: The most leaves that a tree may have.
         max_seconds: Ends the run after so many seconds, with what is certified by then.
@@ -87,7 +89,7 @@ def build_top_down(
     limits = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
     running = Running(batch_size, executor, timeout, retries, journal)
     call = Call("build_top_down", 0, True, {"epsilon": error, **limits.limits()})
-    with access(target, space, running, call) as opened:
+    with access(asked_target(target, threshold), space, running, call) as opened:
         counted = opened.counted(None, Budget())
         most = ENUMERATE_UNASKED if max_queries is None else max_queries
         root = exact_subfunction(counted, space.whole, most)
@@ -107,6 +109,7 @@ def practical_top_down(
     *,
     seed: int | None = None,
     schedule: theory.Schedule = "corrected",
+    threshold: float | None = None,
     max_queries: int | None = None,
     max_leaves: int | None = None,
     max_seconds: float | None = None,
@@ -128,6 +131,7 @@ def practical_top_down(
         delta: The chance that the run states a false bound.
         seed: Chooses all draws: the same seed gives the same result. None takes a fresh one, which is recorded.
         schedule: "printed" follows the pseudocode; "corrected" keeps every split within a factor 1/4 of the best.
+        threshold: Turns scores into labels: 1 above this value, otherwise 0; of a classifier, by its second class.
         max_queries: Ends the run after so many labels, with what is certified by then.
         max_leaves: The most leaves that a tree may have.
         max_seconds: Ends the run after so many seconds, with what is certified by then.
@@ -162,7 +166,8 @@ def practical_top_down(
         )
     sizes = SetSizes(len(space), epsilon, delta, schedule)
     told = {"epsilon": epsilon, "delta": delta, "schedule": schedule, **limits.limits()}
-    with access(target, space, running, Call("practical_top_down", seed_of(seed), seed is not None, told)) as opened:
+    call = Call("practical_top_down", seed_of(seed), seed is not None, told)
+    with access(asked_target(target, threshold), space, running, call) as opened:
         counted = opened.counted(None, limits)
         result = _grow_sampled(counted, sizes, opened.seed, observer)
         opened.end(counted, result.reason)

@@ -129,6 +129,11 @@ class Distillation:
         """Both ends of the error."""
         return self.certificate.interval
 
+    @property
+    def refuted_by_rows(self) -> bool:
+        """Whether real rows that were kept aside show a larger error than is certified over draws."""
+        return self.certificate.refuted_by_rows
+
     def knowing(self, labels: LeafLabels | None) -> Distillation:
         """The same with the target's labels in each leaf, which the certificate then tells of too."""
         size = None if labels is None or labels.samples is None else self.tree.size
@@ -311,12 +316,11 @@ class Distillation:
         return f"<Distillation: {size}, error <= {bound}{share} ({sure}), {self.queries.asked:,} labels>"
 
     def __str__(self) -> str:
-        real = self.certificate.real_rows
-        kept = [] if real is None else real.sentences(self.certificate.interval)
+        doubts = self.certificate.doubts(self.tree.size)
         seed = self.run.get("seed", self.certificate.seed)
         drawn = "" if seed is None or self.certificate.method == "exact" else f"; seed {seed}"
         cost = f"{in_words(self.tree.size)}, depth {self.tree.depth}; {self.queries}{drawn}"
-        return "\n".join([str(self.tree), "", str(self.certificate), *kept, cost, *[self.hint][: bool(self.hint)]])
+        return "\n".join([str(self.tree), "", str(self.certificate), *doubts, cost, *[self.hint][: bool(self.hint)]])
 
 
 def _row(entry: SplitRecord | TreeJudged, tree: Tree) -> dict[str, Any]:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import fidelitree as ft
+from commandline import run
 from fidelitree.certificates.confusion import MOST, Confusion, share_of_level
+from fidelitree.display.wording import percent
 from fidelitree.theory.sequential import RUN, STANDING, error_bound, interval, level_of_attempt
 from mixed import MIXED
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 BITS = ft.ProductSpace.bernoulli(11)
 MUX = ft.targets.multiplexer(3)
@@ -43,8 +48,51 @@ def test_a_lost_label_is_said_in_words() -> None:
     assert "decline" not in {result.tree.labels[code] for code in result.tree.code[result.tree.feature < 0]}
     lines = result.certificate.sentences(result.tree.size)
     assert lines[0].startswith("A constant answer ")
-    assert any(line.startswith("The tree never answers: decline. The target answers it on ") for line in lines)
+    assert any(line.startswith("The tree never answers: decline (") for line in lines)
     assert len(lines) <= 3
+
+
+def rarely(batch: Any) -> Any:
+    """A class of 2.7% of inputs."""
+    return np.where(batch["age"] < 18 + 72 * 0.027, "fair", "ok")
+
+
+def test_a_rare_answer_that_is_lost_is_said_everywhere(tmp_path: Path) -> None:
+    """The bare leaf `ok` was certified at 95%, and no word about the other answer in ``print``."""
+    result = ft.distill(rarely, MIXED, 0.1, seed=0)
+    assert result.tree.size == 1
+    lost = result.certificate.confusion.never[0]
+    share = percent(lost.count / result.certificate.confusion.target.inputs)
+    line = f"The tree never answers: fair ({share} of inputs: "
+    assert line in str(result)
+    assert line in result.card()
+    assert line in result._repr_html_()
+    assert line in result.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert line in " ".join(result.certificate.sentences(1))
+    assert result.certificate.to_dict()["confusion"]["never"][0]["label"] == "fair"
+    result.save(tmp_path / "kept")
+    assert line in run("show", tmp_path / "kept").out
+
+
+def test_a_frontier_says_it_of_its_knee() -> None:
+    curve = ft.frontier(rarely, MIXED, seed=0, max_queries=1_500, max_leaves=1)
+    assert "Of 1 leaf: The tree never answers: fair (" in str(curve)
+    assert "never answers: fair (" in curve._repr_html_()
+    both = ft.frontier(rarely, MIXED, seed=0, max_queries=1_500)
+    assert both.knee.leaves == 2
+    assert "never answers" not in str(both)
+
+
+def test_many_lost_answers_share_a_line() -> None:
+    counts = {(f"label {number}", "ok"): 1 for number in range(8)}
+    table = Confusion.of({("ok", "ok"): 92, **counts}, 0.05)
+    assert table is not None
+    (line,) = table.never_answers(1)
+    assert line.startswith("The tree never answers: label 0 (1% of inputs: 1 of 100), label 1 (")
+    assert line.endswith("label 4 (1% of inputs: 1 of 100) and 3 more.")
+    known = Confusion.of({("ok", "ok"): 0.973, ("fair", "ok"): 0.027}, None)
+    assert known is not None
+    assert known.never_answers(1) == ["The tree never answers: fair (2.7% of inputs)."]
 
 
 def test_a_single_leaf_says_that_a_constant_is_all_it_takes() -> None:
@@ -89,7 +137,7 @@ def test_an_audit_tells_the_same() -> None:
     assert (table.tests, table.wrong) >= (certificate.samples, certificate.errors)
     assert table.level == pytest.approx(0.05)
     text = " ".join(certificate.sentences(None))
-    assert f"The predictor never answers in {table.tests} test inputs: yes. The target answers it on" in text
+    assert f"The predictor never answers in {table.tests} test inputs: yes (" in text
 
 
 def test_levels_add_up_to_five_percent() -> None:

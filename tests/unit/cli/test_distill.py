@@ -238,6 +238,19 @@ def test_numbers_take_a_tolerance_or_a_threshold(folder: Path) -> None:
     assert ft.Frontier.load("curve")[-1].certificate.tolerance == 8
 
 
+def test_every_command_that_asks_takes_a_threshold(folder: Path) -> None:
+    inputs = ("--data", people(folder), "--drop", "label")
+    cut = ("--threshold", 30)
+    assert run("distill", "aims:price", *inputs, "--epsilon", 0.2, *cut, "--out", "above").code == 0
+    assert run("certify", "above", "aims:price", "--epsilon", 0.3, *cut).code == 0
+    assert run("verify", "above", "--target", "aims:price", *cut).code == 0
+    assert run("diff", "above", "aims:price", "--epsilon", 0.3, *cut).code == 0
+    assert run("analyze", "aims:price", *inputs, *cut).code == 0
+    assert run("compare", "aims:price", *inputs, "--epsilon", 0.3, "--learner", "cart", *cut).code == 0
+    labels = refused("distill", "aims:price", *inputs, "--threshold", "often", "--out", "none")
+    assert "--threshold" in labels
+
+
 def test_independent_columns_that_take_a_large_tree_end_with_a_hint(folder: Path) -> None:
     rows = [",".join(f"{i % 97 + (i * k) % 5}" for k in range(1, 7)) for i in range(400)]
     (folder / "sizes.csv").write_text("\n".join(["a,b,c,d,e,f", *rows]) + "\n", encoding="utf-8")

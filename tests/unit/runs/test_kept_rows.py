@@ -11,7 +11,9 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import fidelitree as ft
+from commandline import run
 from fidelitree.certificates.real_rows import RealRows
+from fidelitree.errors import DoubtWarning
 from fidelitree.runs.kept_rows import ASKED
 
 if TYPE_CHECKING:
@@ -73,7 +75,9 @@ def test_real_rows_teach_nobody() -> None:
         mine = np.array([tuple(row) in kept for row in batch.to_numpy(dtype=float).tolist()])
         return rule(batch) ^ mine
 
-    honest, lying = (ft.distill(target, table(), 0.1) for target in (rule, liar))
+    honest = ft.distill(rule, table(), 0.1)
+    with pytest.warns(DoubtWarning, match="real rows refute this certificate"):
+        lying = ft.distill(liar, table(), 0.1)
     assert honest.tree == lying.tree
     assert honest.certificate.errors == lying.certificate.errors
     assert lying.certificate.real_rows is not None
@@ -146,6 +150,73 @@ def test_an_estimate_within_the_certified_interval_is_no_news() -> None:
 @pytest.mark.parametrize("entry", [3, {"rows": 5}, {"rows": 5, "errors": 6}, {"rows": 5, "errors": 0.5}])
 def test_a_damaged_certificate_is_refused(entry: Any) -> None:
     data = ft.distill(rule, table(), 0.1).certificate.to_dict()
+    assert data["real_rows"].pop("refutes") is False
     assert ft.Certificate.from_dict(data).real_rows == RealRows(**data["real_rows"])
     with pytest.raises(ft.FormatError, match="real_rows must hold"):
         ft.Certificate.from_dict({**data, "real_rows": entry})
+
+
+def sums(rows: int = 1_000) -> pd.DataFrame:
+    """Pairs of columns are independent, and yet the third follows from the other two: no tree of pairs draws that."""
+    random = np.random.default_rng(7)
+    a = random.integers(0, 20, rows)
+    b = random.integers(0, 20, rows)
+    return pd.DataFrame({"a": a, "b": b, "c": (a + b) % 20})
+
+
+def adds_up(batch: pd.DataFrame) -> Any:
+    return np.where((batch["a"] + batch["b"] - batch["c"]).to_numpy() % 20 == 0, "yes", "no")
+
+
+REFUTED = r"real rows refute this certificate.*at least 9\d.* is certified, and on 500 rows .* on 0%.*ft\.Rows\(table\)"
+
+
+def test_real_rows_that_refute_are_a_field_and_a_warning() -> None:
+    with pytest.warns(DoubtWarning, match=REFUTED):
+        found = ft.distill(adds_up, sums(), 0.1, seed=0)
+    assert found.certificate.holds
+    assert found.refuted_by_rows
+    assert found.certificate.refuted_by_rows
+    data = found.certificate.to_dict()
+    assert data["real_rows"] == {"rows": 500, "errors": 500, "refutes": True}
+    assert ft.Certificate.from_dict(data) == found.certificate
+    with pytest.raises(
+        ft.FormatError, match="real_rows says whether it refutes the bound, and its numbers say otherwise"
+    ):
+        ft.Certificate.from_dict({**data, "real_rows": {**data["real_rows"], "refutes": False}})
+    with pytest.raises(ft.FormatError, match="refutes must be true or false"):
+        ft.Certificate.from_dict({**data, "real_rows": {**data["real_rows"], "refutes": 0}})
+    with pytest.warns(DoubtWarning, match=REFUTED):
+        curve = ft.frontier(adds_up, sums(), seed=0, max_queries=3_000, max_leaves=3)
+    assert curve.refuted_by_rows
+    with pytest.warns(DoubtWarning, match=REFUTED):
+        assert ft.certify(found.tree, adds_up, sums(), 0.1, seed=0).refuted_by_rows
+
+
+def test_rows_that_refute_nothing_are_no_doubt() -> None:
+    found = ft.distill(rule, table(), 0.1, seed=0)
+    assert not found.refuted_by_rows
+    assert found.certificate.to_dict()["real_rows"]["refutes"] is False
+    assert not ft.distill(lambda bits: bits[:, 0], ft.ProductSpace.bernoulli(3)).refuted_by_rows
+
+
+@pytest.mark.filterwarnings("always::fidelitree.errors.DoubtWarning")
+def test_commands_end_with_a_code_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    sums().to_csv("sums.csv", index=False)
+    code = "def adds_up(t):\n    return ((t['a'] + t['b'] - t['c']) % 20 == 0).map({True: 'yes', False: 'no'})\n"
+    (tmp_path / "sums_model.py").write_text(code, encoding="utf-8")
+    asked = ("sums_model:adds_up", "--data", "sums.csv", "--epsilon", 0.1)
+    done = run("distill", *asked, "--out", "kept")
+    assert done.code == 6
+    assert "fidelitree: warning: real rows refute this certificate" in done.err
+    assert "certify over rows with --rows, or draw otherwise: --mixture" in done.err
+    told = run("distill", *asked, "--no-journal", "--out", "json", "--json")
+    assert (told.code, told.json["certified"], told.json["refuted_by_rows"]) == (6, True, True)
+    curve = run("frontier", *asked[:3], "--max-queries", 3_000, "--max-leaves", 3, "--out", "curve", "--json")
+    assert (curve.code, curve.json["refuted_by_rows"]) == (6, True)
+    assert "never answers: yes" in " ".join(curve.json["never"])
+    assert run("certify", "kept", "sums_model:adds_up", "--data", "sums.csv", "--epsilon", 0.1).code == 6
+    over_rows = run("distill", *asked, "--rows", "--out", "rows")
+    assert over_rows.code == 0

@@ -31,11 +31,11 @@ from fidelitree.errors import (
 )
 from fidelitree.exact.engine import ENUMERATE_UNASKED, MOST_LISTED, free_of_charge, known_error, tree_labels
 from fidelitree.runs.agree.audited import TestInputs, labels_of, prediction_of, source_of
-from fidelitree.runs.agree.claim import FEW, Claim, HowFar
+from fidelitree.runs.agree.claim import FEW, Approval, Claim, HowFar
 from fidelitree.runs.agree.device_tests import DeviceTests
 from fidelitree.runs.goal import exact_certificate
-from fidelitree.runs.kept_rows import KeptRows, told
-from fidelitree.spaces.draw import Stream, block_rows, fresh_entropy, seed_of
+from fidelitree.runs.kept_rows import KeptRows, doubted, told
+from fidelitree.spaces.draw import Stream, block_rows, fresh_entropy, fresh_seed, seed_of
 from fidelitree.spaces.rows import ASSUMES_UNSEEN
 from fidelitree.theory.sequential import Bet
 from fidelitree.trees.answers import Crosstab, answered, apart
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
 _PATIENT = 64  # times as many inputs are looked at as may be asked, where a tree defers most of them
 _LOOKS = 4  # past a few blocks, one look at the counts for so many parts of those before: looks take time
+Rule = Claim | HowFar | Approval
 ASSUMES_UNCHANGED = "the predictor was not changed since the journal was begun"
 
 
@@ -60,6 +61,7 @@ def certify(
     *,
     within: float = 0.01,
     tolerance: float | None = None,
+    threshold: float | None = None,
     seed: int | None = None,
     entropy: str | None = None,
     deterministic: bool = True,
@@ -89,6 +91,7 @@ def certify(
         delta: The chance that the run states a false bound.
         within: Without an epsilon: how far the ends may be from the middle between them.
         tolerance: For targets that answer numbers: an error is to be further away than this.
+        threshold: Turns scores into labels: 1 above this value, otherwise 0; of a classifier, by its second class.
         seed: Chooses all draws: the same seed gives the same result. None takes a fresh one, which is recorded.
         entropy: That of an earlier certificate, to replay its audit; fresh where it is left out.
         deterministic: False where the target may answer an input differently each time: no answer is remembered.
@@ -115,9 +118,9 @@ def certify(
         >>> str(certify(Tree.constant(bits := ProductSpace.bernoulli(3), 1), targets.majority(3), bits, 0.05))[:61]
         'Exact: this tree agrees with the target on 50% of all inputs.'
     """
-    rule, near = _rule(epsilon, check_delta(delta), within), check_tolerance(tolerance)
+    rule, near = _rule(epsilon, check_delta(delta), within), check_tolerance(tolerance, threshold)
     check_observer(observer)
-    (target, space), (known_seed, fresh) = as_used(target, space), _keys(predictor, seed, entropy)
+    (target, space), (known_seed, fresh) = as_used(target, space, threshold), _keys(predictor, seed, entropy)
     budget = Budget(max_queries, None, max_seconds, max_cost).priced(target, batch_size)
     running = Running(batch_size, executor, timeout, retries, journal)
     predict, digest = prediction_of(predictor, space, rule, near is not None)
@@ -135,7 +138,30 @@ def certify(
         found = audit.tested(bet, space, opened) if error is None else audit.exact(error)
         found = told(found, kept, lambda inner: labels_of(predict, inner))
         opened.end(audit.counted, "certified" if found.holds else "not certified")
+    doubted(found)
     return found
+
+
+def approved(
+    tree: Tree, target: Target, space: World, rule: Approval, tolerance: float | None, deterministic: bool
+) -> tuple[Certificate, bool | None]:
+    """How far a tree that was approved is from the target on fresh inputs, and whether that is still approved.
+
+    The draws are nobody's choice, so that no model can be made to pass on them.
+    """
+    predict, digest = prediction_of(tree, space, rule, tolerance is not None)
+    asked = rule.told | {"deterministic": deterministic} | ({} if tolerance is None else {"tolerance": tolerance})
+    budget, call = Budget(int(rule.patience)), Call("certify", fresh_seed(), False, asked)
+    with access(target, space, Running(), call) as opened:
+        audit = _Audit(opened.counted(None, budget), predict, digest, rule, tree, tolerance)
+        error, bet = audit.looked_up(space), DrawnBet(rule.level)
+        if error is None and audit.can_enumerate(space, deterministic):
+            error = audit.count_all()
+        elif error is None:
+            bet = audit.test(audit.source(space, opened), nobody)
+        if error is not None:
+            return audit.exact(error), error <= rule.high
+        return audit.tested(bet, space, opened), rule.verdict(bet.errors, bet.samples)
 
 
 def _keys(predictor: Any, seed: int | None, recorded: str | None) -> tuple[int, str | None]:
@@ -166,7 +192,7 @@ class _Audit:
     counted: Counted
     predict: Target
     digest: str
-    rule: Claim | HowFar
+    rule: Rule
     predictor: Any
     tolerance: float | None = None
     both: Crosstab = field(default_factory=Crosstab)

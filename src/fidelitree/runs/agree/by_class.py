@@ -71,6 +71,7 @@ def errors_by_class(
     delta: float = 0.05,
     *,
     within: float = 0.05,
+    threshold: float | None = None,
     seed: int | None = None,
     deterministic: bool = True,
     max_queries: int | None = 20_000,
@@ -84,6 +85,7 @@ def errors_by_class(
         space: Where inputs come from: any space, or a table, to one half of which a `ChowLiu` is fitted.
         delta: The chance that the run states a false bound.
         within: Ends the run when no end of an interval is further from its middle.
+        threshold: Turns scores into labels: 1 above this value, otherwise 0; of a classifier, by its second class.
         seed: Chooses all draws: the same seed gives the same result. None takes a fresh one, which is recorded.
         deterministic: False where the target may answer an input differently each time: no answer is remembered.
         max_queries: Ends the run after so many labels, with what is certified by then.
@@ -112,7 +114,7 @@ def errors_by_class(
             "tree must answer labels, each of which has a precision and a recall; this one answers numbers - "
             "ft.certify(tree, target, space, tolerance=...) says how often they are further off"
         )
-    target, space = as_used(target, space)
+    target, space = as_used(target, space, threshold)
     check_switch("deterministic", deterministic)
     check_observer(observer)
     width = check_share("within", within)

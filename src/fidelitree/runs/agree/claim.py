@@ -1,4 +1,7 @@
-"""When an audit has seen enough: a claim is certified or refuted, or both ends of the error are close together."""
+"""When an audit has seen enough: a claim is certified or refuted, or both ends of the error are close together.
+
+Or a model is told to be as good as one that was approved, or worse.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +18,14 @@ from fidelitree.theory.sequential import (
     least_error,
     log_e_value_below,
 )
+from fidelitree.theory.wald import agreeing_needed, log_ratio
 
 PATIENCE = 64  # how many times ln(1/delta)/epsilon answers an undecided audit may take
 _FIRST, _PART = 100, 4  # answers before the first look at an interval, then one in so many of those counted
 _TOGETHER = 400  # answers, or as many as are counted: no more are asked at once, because Ctrl-C would lose them
 _COUNTABLE = 2.0**62
+APPROVAL_LABELS = 10_000
+"""Answers after which a model is neither approved nor refused."""
 FEW = 1 << 12
 """Inputs that are asked without further ado where both ends of the error are wanted."""
 
@@ -103,6 +109,56 @@ class HowFar:
     def _narrow(self, errors: int, samples: int, level: float) -> bool:
         upper = error_bound(errors, samples, level)
         return upper - least_error(errors, samples, self.ledger, level) <= 2 * self.within
+
+
+@dataclass(frozen=True)
+class Approval:
+    """Whether an error is still what was approved: below ``high``, or above ``low``, or undecided when patience ends.
+
+    Wald's test. An error of at most ``low`` is refused, and one of at least ``high`` is approved, with probability
+    ``delta`` at most each. Between the two, either verdict is right.
+
+    >>> rule = Approval.of(0.05, 0.02, 0.01)
+    >>> rule.verdict(0, 300), rule.verdict(30, 300), rule.verdict(3, 60)
+    (True, False, None)
+    """
+
+    low: float
+    high: float
+    delta: float
+    patience: float = APPROVAL_LABELS
+    ledger: str = INTERVAL
+
+    @classmethod
+    def of(cls, approved: float, margin: float, delta: float) -> Approval:
+        """The test of an approved error and a margin; half of what is allowed never refutes, however little that is."""
+        allowed = approved + margin
+        return cls(max(approved, allowed / 2), allowed, delta)
+
+    @property
+    def told(self) -> dict[str, float | None]:
+        """What a journal compares."""
+        return {"epsilon": None, "delta": self.delta, "approved": self.low, "allowed": self.high}
+
+    @property
+    def level(self) -> float:
+        """That of the upper end of the error, which is stated beside the verdict: half of delta for each end."""
+        return LEDGERS[self.ledger] * self.delta
+
+    def verdict(self, errors: int, samples: int) -> bool | None:
+        """Whether the error is shown to be below what is allowed, or above what was approved; None: undecided."""
+        evidence = log_ratio(errors, samples, self.low, self.high)
+        return None if abs(evidence) < -math.log(self.delta) else evidence < 0
+
+    def needed(self, bet: Bet) -> int:
+        """Agreeing answers that would approve; none after a verdict."""
+        if self.verdict(bet.errors, bet.samples) is not None:
+            return 0
+        return agreeing_needed(bet.errors, bet.samples, self.low, self.high, self.delta)
+
+    def looks(self, bet: Bet) -> list[int]:
+        """Portions that grow: many errors are to be seen early, and few rounds are to be made."""
+        return [min(self.needed(bet), max(_FIRST, bet.samples))]
 
 
 def patience_of(times: int, epsilon: float, delta: float) -> int:

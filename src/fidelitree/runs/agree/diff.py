@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.asking.access import Call, as_used
+from fidelitree.asking.access import Call, asked_target
 from fidelitree.asking.events import Observer, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
 from fidelitree.errors import (
@@ -43,6 +43,7 @@ from fidelitree.runs.agree.difference import SAME, Difference, Flagging, says_wh
 from fidelitree.runs.agree.pair import Pair, paired
 from fidelitree.runs.input_source import source_of
 from fidelitree.spaces.draw import seed_of
+from fidelitree.spaces.given import world_of
 from fidelitree.targets.circuits.circuit import Circuit
 from fidelitree.trees.tree import Tree
 
@@ -75,6 +76,7 @@ def diff(
     epsilon: float = 0.001,
     max_leaves: int = 64,
     tolerance: float | None = None,
+    threshold: float | None = None,
     seed: int | None = None,
     deterministic: bool = True,
     max_queries: int | None = None,
@@ -104,6 +106,7 @@ def diff(
         epsilon: The share of changed inputs that is as good as none.
         max_leaves: The most leaves that a tree may have.
         tolerance: For targets that answer numbers: an error is to be further away than this.
+        threshold: Turns scores into labels: 1 above this value, otherwise 0; of a classifier, by its second class.
         seed: Chooses all draws: the same seed gives the same result. None takes a fresh one, which is recorded.
         deterministic: False where the target may answer an input differently each time: no answer is remembered.
         max_queries: Ends the run after so many labels, with what is certified by then.
@@ -134,8 +137,8 @@ def diff(
     check_observer(observer)
     goal = _Goal(check_epsilon(epsilon), check_delta(delta), *wanted, check_count("max_leaves", max_leaves, least=2))
     known_seed = seed_of(seed)
-    near = check_tolerance(tolerance)
-    before, after, world = _sides(old, new, space)
+    near = check_tolerance(tolerance, threshold)
+    before, after, world = _sides(old, new, space, threshold)
     running = Running(batch_size, executor, timeout, retries, journal)
     budget = Budget(max_queries=_PATIENCE if max_queries is None else max_queries, max_seconds=max_seconds)
     told = {**goal.told(), "deterministic": check_switch("deterministic", deterministic), **budget.limits()}
@@ -164,7 +167,7 @@ def _compared(
         return found.all_inputs() if every else found.run()
 
 
-def _sides(old: Any, new: Any, space: Any) -> tuple[Any, Any, World]:
+def _sides(old: Any, new: Any, space: Any, threshold: float | None) -> tuple[Any, Any, World]:
     """Both sides as they are used, trees as trees, and where inputs come from."""
     (before, stored), (after, other) = stored_tree(old), stored_tree(new)
     for tree in (before, after):
@@ -173,9 +176,8 @@ def _sides(old: Any, new: Any, space: Any) -> tuple[Any, Any, World]:
     space = space if space is not None else other or stored
     if space is None:
         raise ParameterError("space must say where inputs come from, unless both are folders of results; got None")
-    one, world = as_used(_callable(before), space)
-    two, _ = as_used(_callable(after), world)
-    return before if isinstance(before, Tree) else one, after if isinstance(after, Tree) else two, world
+    one, two = (side if isinstance(side, Tree) else asked_target(side, threshold) for side in (before, after))
+    return one, two, world_of(space)
 
 
 def _callable(target: Any) -> Target:

@@ -204,6 +204,7 @@ def verify(
     space: World | None = None,
     seed: int | None = None,
     answers: bool = False,
+    threshold: float | None = None,
     max_queries: int | None = None,
     observer: Observer = nobody,
 ) -> Verification:
@@ -220,6 +221,7 @@ def verify(
         space: Replaces the stored one: new `Rows`, or a space whose batches could not be stored.
         seed: Chooses all draws: the same seed gives the same result. None takes a fresh one, which is recorded.
         answers: Counts the stored answers to the test inputs, and does not run the learner again: a moment's work.
+        threshold: Turns scores into labels: 1 above this value, otherwise 0; of a classifier, by its second class.
         max_queries: The most labels of the test on fresh inputs.
         observer: Receives an event for each step of the run; `Progress` is one.
 
@@ -255,12 +257,13 @@ def verify(
     fresh = certify(
         stored.tree,
         target,
-        _inputs(stored, space),
+        inputs_for_tests(stored, space),
         epsilon,
         delta,
         seed=seed,
         tolerance=stored.certificate.tolerance,
-        deterministic=_deterministic(stored),
+        threshold=threshold,
+        deterministic=was_deterministic(stored),
         max_queries=most,
         observer=observer,
     )
@@ -401,12 +404,13 @@ def _promised(certificate: Certificate) -> float:
     return certificate.error_bound
 
 
-def _deterministic(stored: Stored) -> bool:
+def was_deterministic(stored: Stored) -> bool:
     """Whether the run took the target to be so; of a noisy one, a fresh test may rely on no single answer either."""
     return ASSUMES_DETERMINISTIC in stored.certificate.assumes and stored.run.get("deterministic") is not False
 
 
-def _inputs(stored: Stored, space: World | None) -> World:
+def inputs_for_tests(stored: Stored, space: World | None) -> World:
+    """The inputs of a test on fresh ones: stored rows have taught and tested the tree, their neighbours have not."""
     inputs = stored.space if space is None else space
     if inputs is None:
         raise ParameterError("the folder holds no space.json: give the space that the result is about")

@@ -151,6 +151,7 @@ def analyze(
     given: Mapping[str, Any] | None = None,
     *,
     numbers: Literal[False] = False,
+    threshold: float | None = None,
     method: Method = "auto",
     max_queries: int | None = None,
     delta: float = 0.05,
@@ -163,6 +164,7 @@ def analyze(
     given: Mapping[str, Any] | None = None,
     *,
     numbers: Literal[True],
+    threshold: float | None = None,
     method: Method = "auto",
     max_queries: int | None = None,
     delta: float = 0.05,
@@ -174,6 +176,7 @@ def analyze(
     given: Mapping[str, Any] | None = None,
     *,
     numbers: bool = False,
+    threshold: float | None = None,
     method: Method = "auto",
     max_queries: int | None = None,
     delta: float = 0.05,
@@ -194,6 +197,7 @@ def analyze(
         space: Where inputs come from: any space, or a table, to one half of which a `ChowLiu` is fitted.
         given: The region: ``{"owner": 1, "age": (18, 30), "job": {"nurse"}}``; all inputs where it is left out.
         numbers: Whether the target answers numbers: then Sobol indices take the place of influences.
+        threshold: Turns scores into labels: 1 above this value, otherwise 0; of a classifier, by its second class.
         method: "exact" refuses to estimate, "sampled" always draws, "auto" does what costs less.
         max_queries: The most labels; where it is left out, 4,096 to list all inputs, or 100,000 to draw.
         delta: The chance that one of the intervals is wrong.
@@ -216,7 +220,9 @@ def analyze(
     """
     budget, delta = Budget(max_queries=max_queries), check_delta(delta)
     check_choice("method", method, METHODS)
-    target, space = as_used(target, space)
+    if numbers and threshold is not None:
+        raise ParameterError(f"threshold must be left out with numbers=True, which are no labels; got {threshold!r}")
+    target, space = as_used(target, space, threshold)
     counted = Counted(target, space.product, book=LabelBook(check_switch("numbers", numbers)))
     region = Region.of(space.product, given)
     if (region.mass if space.masses is None else space.masses.mass(region)) == 0:
