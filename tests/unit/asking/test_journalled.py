@@ -258,7 +258,8 @@ def test_a_larger_budget_goes_on(path: Path) -> None:
     second = Counting(on_bits)
     longer = ft.distill(second, BITS, max_queries=2_000, **with_limit)
     assert longer.certificate.holds
-    assert alike(longer, ft.distill(on_bits, BITS, 0.01, seed=4, max_queries=2_000))
+    assert longer.tree == ft.distill(on_bits, BITS, 0.01, seed=4, max_queries=2_000).tree
+    assert longer.certificate.attempt > short.certificate.attempts, "other limits take other parts of delta"
     assert second.rows < longer.queries.paid, "some of it was known"
 
 

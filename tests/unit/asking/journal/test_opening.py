@@ -51,7 +51,7 @@ def test_a_new_journal_is_durable_and_ours(tmp_path: Path) -> None:
         "locking_mode": "exclusive",
         "trusted_schema": 0,
         "application_id": int.from_bytes(b"ftre"),
-        "user_version": 2,
+        "user_version": 3,
     }
 
 
@@ -89,8 +89,8 @@ OURS = (f"PRAGMA application_id={APPLICATION}", f"PRAGMA user_version={VERSION}"
     [
         (("CREATE TABLE t (x)",), "it is another program's file"),
         (
-            (OURS[0], "PRAGMA user_version=3", *SCHEMA),
-            "its schema must be version 2, which this fidelitree reads; got 3",
+            (OURS[0], "PRAGMA user_version=4", *SCHEMA),
+            "its schema must be version 3, which this fidelitree reads; got 4",
         ),
         (OURS[:-1], "its tables are not those of a journal"),
         ((*OURS, "CREATE VIEW v AS SELECT 1"), "its tables are not those of a journal"),
