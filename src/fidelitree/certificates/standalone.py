@@ -28,7 +28,8 @@ MOST_DIGITS = 20  # of a whole number in a file
 MOST_FEATURES = 1 << 17
 MOST_ROWS = 1 << 21  # of a table: all of them are put in order
 MOST_CELLS = 1 << 24  # values that are drawn, in all
-MOST_STEPS = 1 << 22  # conditions on the ways through trees that are looked at, in all
+MOST_STEPS = 1 << 22  # nodes of a tree that are looked at, and conditions on the way to its leaves
+MOST_ANSWERS = 1 << 22  # in a journal
 UPPER = {"run": 0.95, "standing": 0.03, "frontier": 0.92}  # of delta, for the upper ends of attempts
 LOWER = {"run": 0.018, "standing": 0.002, "frontier": 0.048}  # of delta, for their lower ends
 DETERMINISTIC = "the target is deterministic"
@@ -59,7 +60,8 @@ KEYS = """run INTEGER NOT NULL, before TEXT NOT NULL,
 FIRST_KEY = "0"
 NO_WITNESS = (
     "the stored answers give these counts, but they do not show when the tree was made: it may have been changed after "
-    "its test inputs were known. `fidelitree verify` makes the run again, or asks the target"
+    "its test inputs were known. `fidelitree verify` of the version that wrote it makes the run again, and --target "
+    "asks the target"
 )
 NOT_CHECKED = (
     "how the tree was found, its cost, why the run ended, the words of the report, real rows, tables of answers in "
@@ -698,12 +700,11 @@ class Tree:
                 undo.append((feature, box.get(feature)))
                 box[feature] = side
             node = self.nodes[place]
+            self.steps -= 1 + len(box) * (len(node) == 1)
+            if self.steps < 0:
+                raise Unsure("the tree is too large for this file: use `fidelitree verify`")
             if len(node) == 1:
-                found = {i: left for i, left in box.items() if left is not None}
-                self.steps -= 1 + len(found)
-                if self.steps < 0:
-                    raise Unsure("the tree is too large for this file: use `fidelitree verify`")
-                yield node[0], found
+                yield node[0], {i: left for i, left in box.items() if left is not None}
                 continue
             for child, left in zip(node[2:], self._sides(node[0], node[1], box.get(node[0]))):
                 if left is not None:
@@ -730,9 +731,8 @@ class Journal:
         file = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
         try:
             self._check(file)
-            self.told = {
-                name: json.loads(text, parse_int=short_int) for name, text in file.execute("SELECT * FROM run")
-            }
+            told = file.execute("SELECT name, value FROM run LIMIT 100")
+            self.told = {name: json.loads(text, parse_int=short_int) for name, text in told}
             self.attempts = {row[:2]: Attempt(*row) for row in file.execute("SELECT * FROM attempts")}
             self.answers = {}
             self.twice = set()
@@ -751,24 +751,34 @@ class Journal:
             need(late and (same or (self.several and not one.key)), "an attempt counts other inputs")
 
     def way(self, attempt):
-        """The attempts of one run in the order of their keys, each of which is worked out again; none without keys."""
+        """The attempts that were opened before one and after it, in their order; none where inputs are not keyed.
+
+        Backwards there is one way, since a key names the key before it; forwards there must be one. Every key is worked
+        out again.
+        """
+        if not attempt.key:
+            return []
+        same_run = [one for one in self.attempts.values() if one.run == attempt.run]
+        by_key = {one.key: one for one in same_run}
         following = collections.defaultdict(list)
-        for one in self.attempts.values():
-            if one.run == attempt.run and attempt.key:
-                following[one.before].append(one)
-        found = []
-        key = FIRST_KEY
-        while key in following:
-            one = following.pop(key)[0]
-            told = "/".join(map(str, (key, one.ledger, one.labels, one.tests, one.tree)))
-            key = hashlib.sha256(told.encode()).hexdigest()
-            need(one.key == key, "a key does not follow from the attempts before it")
-            last = found[-1] if found else one
+        for one in same_run:
+            following[one.before].append(one)
+            told = "/".join(map(str, (one.before, one.ledger, one.labels, one.tests, one.tree)))
+            need(one.key == hashlib.sha256(told.encode()).hexdigest(), "a key does not follow from the one before")
+        found = [attempt]
+        while found[-1].before != FIRST_KEY:
+            need(found[-1].before in by_key, "attempts are missing between two keys")
+            found.append(by_key[found[-1].before])
+        found.reverse()
+        while following[found[-1].key]:
+            if len(following[found[-1].key]) > 1:
+                raise Unsure("the run went on in two ways")
+            found.append(following[found[-1].key][0])
+        numbers = {}
+        for last, one in zip([found[0], *found], found):
             need(last.labels <= one.labels and last.tests <= one.tests, "places of attempts fall")
-            earlier = [other.number for other in found if other.ledger == one.ledger]
-            need(not earlier or earlier[-1] < one.number, "attempts are not numbered in their order")
-            found.append(one)
-        need(not following, "attempts are missing between two keys")
+            need(numbers.get(one.ledger, 0) < one.number, "attempts are not numbered in their order")
+            numbers[one.ledger] = one.number
         return found
 
     def _check(self, file):
@@ -792,12 +802,17 @@ class Journal:
         sizes = {"bool": "?", "int": "q", "float": "d"}
         if kind == "str":
             found = json.loads(labels)
-            need(all(type(label) is str for label in found), f"record {number} has labels that are no text")
+            need(
+                type(found) is list and all(type(one) is str for one in found),
+                f"record {number} has labels that are no text",
+            )
         else:
             need(len(labels) == struct.calcsize(f"<{sizes[kind]}") * count, f"record {number} is not complete")
             found = struct.unpack(f"<{count}{sizes[kind]}", labels)
         need(len(found) == count, f"record {number} is not complete")
         self.count += count
+        if self.count > MOST_ANSWERS:
+            raise Unsure(f"the journal has more than the {MOST_ANSWERS:,} answers that this file reads")
         for place, label in enumerate(found):
             key = inputs[place * width : place * width + width]
             if self.answers.setdefault(key, label) != label:
@@ -1071,9 +1086,8 @@ class Folder:
             self.outer(one)
         sizes = [one["leaves"] for one in points]
         lost = [1 - one["certificate"].get("coverage", 1 - one["error_bound"]) for one in points]
-        need(
-            sorted(set(sizes)) == sizes and sorted(lost, reverse=True) == lost, "a tree is no better than a smaller one"
-        )
+        need(sorted(set(sizes)) == sizes, "the points are not in the order of their sizes")
+        need(sorted(lost, reverse=True) == lost, "a tree is worse than a smaller one")
         most = front["max_leaves"]
         need(type(most) is int and sizes[-1] <= most, "a tree is larger than max_leaves")
         need(self.run["door"] != "frontier" or self.run["max_leaves"] in (None, most), "max_leaves is another")
@@ -1083,10 +1097,16 @@ class Folder:
             mine = [self.run["point"]["leaves"], {name: self.certificate[name] for name in kept}]
             found = [[one["leaves"], {name: one["certificate"].get(name) for name in kept}] for one in points]
             need(plain_text(mine) in map(plain_text, found), "the tree is no point of the frontier")
+        unsure = []
         for one in points:
             need(one["answers"] or one["certificate"]["confusion"] is None, "a point has lost its answers by leaf")
-            self.call(one["certificate"], True)
-            self.point(one["tree"], one["certificate"], one["tested"], one["answers"])
+            try:
+                self.call(one["certificate"], True)
+                self.point(one["tree"], one["certificate"], one["tested"], one["answers"])
+            except Unsure as why:  # the other points may be wrong
+                unsure.append(why)
+        if unsure:
+            raise unsure[0]
 
     def outer(self, one):
         """Compare what a point says about itself with its tree and its certificate."""

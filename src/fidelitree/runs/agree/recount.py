@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.journal.journal import Journal
-from fidelitree.asking.journal.ledger import FIRST_KEY, next_key
+from fidelitree.asking.journal.ledger import FIRST_KEY
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, ASSUMES_UNFORESEEN, assumptions
 from fidelitree.certificates.consistency import Check
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 ABOUT = "the answers in the journal give the counts of the certificate"
 NO_WITNESS = (
     "they do, but they do not show when the tree was made: it may have been changed after its test inputs were known. "
-    "Without --answers the run is made again, and --target asks the target"
+    "Without --answers the run is made again, by the version that wrote it; --target asks the target"
 )
 _MOST = 1 << 20  # inputs of which an exact error is counted again
 MOST_CELLS = 1 << 28
@@ -205,28 +205,29 @@ class _Answers:
         return np.concatenate(parts)
 
     def _way(self, attempt: Opened) -> list[Opened]:
-        """The attempts of one run in the order of their keys, each of which is worked out again; none without keys."""
+        """The attempts that were opened before one and after it, in their order; none where inputs are not keyed.
+
+        Backwards there is one way, since a key names the key before it; forwards there must be one. That each key
+        follows from the one before was checked when the journal was read.
+        """
         if not attempt.key:
             return []
+        same_run = [one for one in self.attempts if one.run == attempt.run]
+        by_key = {one.key: one for one in same_run}
         following: dict[str, list[Opened]] = {}
-        for one in self.attempts:
-            if one.run == attempt.run:
-                following.setdefault(one.before, []).append(one)
-        found: list[Opened] = []
-        key = FIRST_KEY
-        while key in following:
-            one = following.pop(key)[0]
-            key = next_key(key, one)
-            if one.key != key:
-                raise FormatError("a key does not follow from the attempts before it")
-            earlier = [other.number for other in found if other.ledger == one.ledger]
-            if (earlier and earlier[-1] >= one.number) or one.passes_over:
-                raise FormatError("attempts are not numbered in their order, or count other inputs")
-            if found and not (found[-1].labels <= one.labels and found[-1].tests <= one.tests):
-                raise FormatError("places of attempts fall")
-            found.append(one)
-        if following:
-            raise FormatError("attempts are missing between two keys")
+        for one in same_run:
+            following.setdefault(one.before, []).append(one)
+        found = [attempt]
+        while found[-1].before != FIRST_KEY:
+            if found[-1].before not in by_key:
+                raise FormatError("attempts are missing between two keys")
+            found.append(by_key[found[-1].before])
+        found.reverse()
+        while later := following.get(found[-1].key, []):
+            if len(later) > 1:
+                raise _UnsureError("the run went on in two ways")
+            found.append(later[0])
+        _check_order(found)
         return found
 
     def check_all(self, tree: Tree, told: Certificate) -> None:
@@ -251,3 +252,14 @@ def _mistakes(tree: Tree, answers: Answers, tolerance: float | None) -> NDArray[
     if len(answers):
         wrong = apart(tree.predict_inner(answers.inputs), answers.labels, tolerance)
     return np.concatenate([[0], np.cumsum(wrong)]).astype(np.intp)
+
+
+def _check_order(way: list[Opened]) -> None:
+    """Refuse attempts whose places or numbers fall, or that count other inputs than those after them."""
+    numbers: dict[str, int] = {}
+    for last, one in zip([way[0], *way], way, strict=False):
+        if last.labels > one.labels or last.tests > one.tests or one.passes_over:
+            raise FormatError("attempts count other inputs than those that came after them")
+        if numbers.get(one.ledger, 0) >= one.number:
+            raise FormatError("attempts are not numbered in their order")
+        numbers[one.ledger] = one.number
