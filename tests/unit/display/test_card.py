@@ -37,9 +37,9 @@ def test_a_certificate_shows_whether_it_holds() -> None:
     shown = certificate._repr_html_()
     assert "✓ Certified, goal met" in shown
     assert "Confidence <strong>95%</strong>" in shown
-    assert "Test inputs <strong>63</strong>" in shown
+    assert "Test inputs <strong>68</strong>" in shown
     failed = dataclasses.replace(certificate, epsilon=0.01)._repr_html_()
-    assert "✗ Certified at 90.14% agreement, goal missed" in failed
+    assert "✗ Certified at 90% agreement, goal missed" in failed
     assert "NOT certified" in failed
     nothing = dataclasses.replace(certificate, error_bound=1.0)._repr_html_()
     assert "✗ Nothing certified" in nothing

@@ -91,11 +91,11 @@ def test_a_report_that_is_no_text_is_refused(folder: Path) -> None:
 
 def test_the_list_tells_what_is_promised_of_what(folder: Path) -> None:
     promise(folder, error_bound=0.00898, coverage=0.5, drawn=10_000)
-    assert "99.102% of what it answers: at least 50% of inputs" in line(folder)
+    assert "99.1% of what it answers: at least 50% of inputs" in line(folder)
     promise(folder, coverage=0.0)
     assert "nothing: it defers every input" in line(folder)
     promise(folder, coverage=None, drawn=None, tolerance=2.5)
-    assert "99.102%, within 2.5" in line(folder)
+    assert "99.1%, within 2.5" in line(folder)
     promise(folder, error_bound=1.0)
     assert ">nothing<" in line(folder)
 
