@@ -6,6 +6,9 @@
 - a block with `title="NAME"` after its language is also written to the file NAME of that folder;
 - a line that is only `...` stands for any number of lines;
 - a block right under the comment `<!-- not run: reason -->` is checked (it compiles, its options exist), but not run.
+
+`python tests/documents.py PAGE ...` runs pages and writes what was printed into them. Read the difference: a page says
+in words, too, what it shows.
 """
 
 from __future__ import annotations
@@ -13,6 +16,9 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import sys
+import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,8 +63,26 @@ def blocks(text: str) -> list[Block]:
     return found
 
 
-def run_page(page: Path, folder: Path) -> None:
+@dataclass(frozen=True)
+class Shown:
+    """Lines that a page shows as printed: the page, the number of the first one, their text."""
+
+    page: Path
+    line: int
+    text: str
+
+    @property
+    def where(self) -> str:
+        return f"{self.page.name}:{self.line}"
+
+
+Judge = Callable[[Shown, str], None]
+"""What is done with lines that are shown, and with what was printed."""
+
+
+def run_page(page: Path, folder: Path, judge: Judge | None = None) -> None:
     """Run every block of a page inside a folder, which is the current one while it lasts."""
+    judge = compare if judge is None else judge
     namespace: dict[str, object] = {"__name__": "__main__"}
     printed: str | None = None  # by the python block just above
     with contextlib.chdir(folder):
@@ -66,10 +90,10 @@ def run_page(page: Path, folder: Path) -> None:
             if block.file is not None:
                 Path(block.file).write_text(block.text, encoding="utf-8")
             elif block.language in ("text", "output") and block.follows_block and printed is not None:
-                compare(block.text, printed, f"{page.name}:{block.line}")
+                judge(Shown(page, block.line, block.text), printed)
             printed = run_python(block, page, namespace) if block.language == "python" else None
             if block.language == "console":
-                run_console(block, page, folder)
+                run_console(block, page, folder, judge)
 
 
 def run_python(block: Block, page: Path, namespace: dict[str, object]) -> str | None:
@@ -83,8 +107,9 @@ def run_python(block: Block, page: Path, namespace: dict[str, object]) -> str | 
     return output.getvalue()
 
 
-def run_console(block: Block, page: Path, folder: Path) -> None:
-    """Run each command of a block, or check it, and compare its output with the lines shown under it."""
+def run_console(block: Block, page: Path, folder: Path, judge: Judge) -> None:
+    """Run each command of a block, or check it, and judge the lines shown under it."""
+    lines = block.text.splitlines()
     for offset, command, shown in commands(block.text):
         where = f"{page.name}:{block.line + offset}"
         try:
@@ -95,14 +120,54 @@ def run_console(block: Block, page: Path, folder: Path) -> None:
         except ValueError as problem:
             raise DocumentError(f"{where}: {command}: {problem}") from None
         if shown:
-            compare(shown, printed, where)
+            last = next(number for number in range(offset, len(lines)) if not lines[number].endswith("\\"))
+            judge(Shown(page, block.line + last + 1, shown), printed)
 
 
-def compare(shown: str, printed: str, where: str) -> None:
+def compare(shown: Shown, printed: str) -> None:
     """The lines shown are the lines printed, blanks at line ends aside; `...` stands for any number of lines."""
-    expected = [line.rstrip() for line in shown.rstrip().splitlines()]
+    expected = [line.rstrip() for line in shown.text.rstrip().splitlines()]
     actual = [line.rstrip() for line in printed.rstrip().splitlines()]
     pattern = "".join("(?:.*\n)*?" if line.strip() == "..." else re.escape(line + "\n") for line in expected)
     if not re.fullmatch(pattern, "".join(line + "\n" for line in actual)):
         wanted, got = "\n".join(expected), "\n".join(actual)
-        raise DocumentError(f"{where}: the page shows\n{wanted}\n--- but this was printed\n{got}")
+        raise DocumentError(f"{shown.where}: the page shows\n{wanted}\n--- but this was printed\n{got}")
+
+
+def mended(shown: str, printed: str) -> list[str] | None:
+    """What a page should show: all that was printed, or as many lines before and after one `...` as it shows now."""
+    expected, actual = shown.rstrip().splitlines(), [line.rstrip() for line in printed.rstrip().splitlines()]
+    gaps = [number for number, line in enumerate(expected) if line.strip() == "..."]
+    if not gaps:
+        return actual
+    after = len(expected) - 1 - gaps[0]
+    if len(gaps) > 1 or gaps[0] + after > len(actual):
+        return None
+    return [*actual[: gaps[0]], expected[gaps[0]], *(actual[-after:] if after else [])]
+
+
+def write_page(page: Path) -> list[str]:
+    """Write what is printed into a page; the places that somebody must look at."""
+    changes: list[tuple[Shown, list[str]]] = []
+    left: list[str] = []
+
+    def note(shown: Shown, printed: str) -> None:
+        try:
+            compare(shown, printed)
+        except DocumentError as difference:
+            found = mended(shown.text, printed)
+            left.append(str(difference)) if found is None else changes.append((shown, found))
+
+    with tempfile.TemporaryDirectory() as folder:
+        run_page(page, Path(folder), note)
+    lines = page.read_text(encoding="utf-8").splitlines()
+    for shown, found in reversed(changes):
+        start = shown.line - 1
+        lines[start : start + len(shown.text.rstrip().splitlines())] = found
+    page.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return left
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        print(f"{name}: written", *write_page(Path(name).resolve()), sep="\n")

@@ -15,6 +15,7 @@ from fidelitree.certificates import confusionfile
 from fidelitree.certificates.helped import Help
 from fidelitree.certificates.real_rows import RealRows
 from fidelitree.display.card import Status, card, standing
+from fidelitree.display.frontier_chart import Mark
 from fidelitree.display.wording import at_least, at_most, counted, goal_of, percent, span, whole
 from fidelitree.errors import FormatError, check_stored, is_entropy, is_json, is_text, json_kinds
 from fidelitree.spaces.product import ASSUMES_DISTRIBUTION
@@ -139,7 +140,17 @@ class Certificate:
     @property
     def agreement(self) -> str:
         """The agreement that is certified, as every surface shows it; one that is exact has two digits at once."""
-        return at_least(self.error_bound, self.error_bound if self.method == "exact" else self.epsilon)
+        return at_least(self.error_bound, self._goal)
+
+    @property
+    def _goal(self) -> float | None:
+        """What the digits of the agreement must tell it from."""
+        return self.error_bound if self.method == "exact" else self.epsilon
+
+    def mark(self, leaves: int, knee: bool) -> Mark:
+        """The certificate as a point of a drawing, and as a line of a table."""
+        defers = self.coverage is not None
+        return Mark(leaves, *self.ends, knee, coverage=defers, tolerance=self.tolerance, goal=self._goal)
 
     @property
     def holds(self) -> bool:

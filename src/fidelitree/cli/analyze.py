@@ -134,6 +134,7 @@ def _plain(analysis: Analysis) -> dict[str, Any]:
     return {
         "exact": analysis.exact,
         "delta": analysis.delta,
+        "seed": analysis.seed,
         "reason": analysis.reason,
         "total_influence": analysis.total_influence,
         "influences": influences,

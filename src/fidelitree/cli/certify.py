@@ -88,6 +88,8 @@ def certify(
         say(certificate, *certificate.sentences(tree.size if isinstance(tree, Tree) else None))
         if certificate.entropy is not None and not certificate.replayed:
             say(f"To replay this audit: --seed {certificate.seed} --entropy {certificate.entropy}")
+        elif certificate.method != "exact" and not certificate.seed_chosen:
+            say(f"To repeat this audit: --seed {certificate.seed}")
     if options.out is not None:
         options.out.parent.mkdir(parents=True, exist_ok=True)
         options.out.write_text(certificate.to_json() + "\n", encoding="utf-8")

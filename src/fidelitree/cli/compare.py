@@ -79,8 +79,9 @@ def compare(
             learners=options.learner or None,
             observer=progress,
         )
-    told = {"epsilon": epsilon, "delta": options.delta, "interrupted": comparison.interrupted}
-    tell(as_json, {**told, "rows": [asdict(row) for row in comparison.rows]}, comparison)
+    told = {"epsilon": epsilon, "delta": options.delta, "seed": comparison.seed, "interrupted": comparison.interrupted}
+    rows = [asdict(row) for row in comparison.rows]
+    tell(as_json, {**told, "rows": rows}, comparison, f"seed {comparison.seed}")
     if options.out is not None:
         written(comparison.save(options.out), as_json)
     if comparison.interrupted:

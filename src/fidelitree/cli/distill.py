@@ -21,7 +21,6 @@ from fidelitree.cli.shared_options import (
 )
 from fidelitree.cli.space_options import SpaceOptions, fit_line
 from fidelitree.cli.target_options import OpenedTarget, TargetOptions, TargetText, command_line
-from fidelitree.display.wording import leaves
 
 if TYPE_CHECKING:
     from fidelitree.runs.result import Distillation
@@ -83,7 +82,6 @@ def _sentences(made: Distillation) -> list[str]:
             *lines[:_MOST_LINES],
             f"... and {len(lines) - _MOST_LINES:,} more lines: fidelitree show prints them all",
         ]
-    shape = f"{leaves(made.tree.size)}, depth {made.tree.depth}; {made.queries}"
     return [
         *lines,
         "",
@@ -91,7 +89,7 @@ def _sentences(made: Distillation) -> list[str]:
         *made.certificate.sentences(made.tree.size),
         *fit_line(made.space),
         *_curve(made),
-        shape,
+        made.cost_line(),
         *([] if made.reason == "certified" else [f"ended early: {made.reason}"]),
         *([in_options(made.hint)] if made.hint else []),
     ]
@@ -131,5 +129,6 @@ def _plain(made: Distillation) -> dict[str, Any]:
         "sentence": str(made.certificate),
         "certificate": made.certificate.to_dict(),
         "queries": made.queries.to_dict(),
+        "seed": made.certificate.seed,
         "tree": made.tree.to_dict(),
     }

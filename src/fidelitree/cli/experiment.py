@@ -33,7 +33,9 @@ class ExperimentOptions:
     schedule: Annotated[Literal["corrected", "printed"], typer.Option(help="Sample sizes of Algorithm 2.")] = (
         "corrected"
     )
-    seed: Annotated[int, typer.Option(min=0, help="Seed of targets and runs.")] = 0
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Same seed, same targets and runs; a fresh one unless given.")
+    ] = None
     jobs: Annotated[int, typer.Option(min=1, help="Processes to use.")] = 1
 
 
@@ -47,9 +49,10 @@ def experiment(
     from rich.progress import Progress
 
     from fidelitree.experiments.catalogue import Settings, run
+    from fidelitree.spaces.draw import seed_of
 
     check_place("--out", chosen.out, folder=True)
-    settings = Settings(chosen.out, chosen.repetitions, chosen.schedule, chosen.seed, chosen.jobs)
+    settings = Settings(chosen.out, chosen.repetitions, chosen.schedule, seed_of(chosen.seed), chosen.jobs)
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(name, total=None)
 
@@ -58,5 +61,7 @@ def experiment(
 
         report = run(name, settings, advance)
     files = [str(path) for path in report.files]
-    tell(as_json, {"summary": report.summary, "files": files}, *report.summary, *(f"wrote {path}" for path in files))
+    drawn = [] if report.seed is None else [f"seed {report.seed}"]
+    told = {"summary": report.summary, "seed": report.seed, "files": files}
+    tell(as_json, told, *report.summary, *drawn, *(f"wrote {path}" for path in files))
     return Code.CERTIFIED

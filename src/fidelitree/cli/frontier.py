@@ -75,7 +75,7 @@ def _sentences(made: Frontier) -> list[str]:
     """The verdict, the curve, the tree that is taken, what it cost."""
     real, ends = made.knee.certificate.real_rows, made.knee.certificate.interval
     rows = [] if real is None else [f"Of {leaves(made.knee.leaves)}: {line}" for line in real.sentences(ends)]
-    cost = [str(made.queries), f"ended: {made.reason}"]
+    cost = [f"{made.queries}; seed {made.knee.certificate.seed}", f"ended: {made.reason}"]
     tree = ["", *str(made.knee.tree).splitlines(), ""] if made.knee.leaves <= _SHOWN else []
     head = [made.verdict(), "", *str(made).splitlines(), *tree]
     return [*head, *rows, *fit_line(made.knee.space), *made.foreseen(), *cost]
@@ -94,4 +94,5 @@ def _plain(made: Frontier) -> dict[str, Any]:
         "points": made.rows(),
         "forecast": None if made.forecast is None else made.forecast.to_dict(),
         "queries": made.queries.to_dict(),
+        "seed": knee.certificate.seed,
     }

@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from fidelitree.display.wording import percent
+
 _ROW, _BOX, _PAD, _MARGIN = 34.0, 24.0, 9.0, 8.0
 _GAP = 62.0
 """Between columns: room for a curve and for *yes* or *no*."""
@@ -192,7 +194,7 @@ def _node(sketch: Sketch, box: Box, node: int) -> str:
         f"{escape(sketch.written(node))}</text>",
     ]
     if leaf and sketch.share is not None:
-        share = f"{100 * sketch.share[node]:.3g} %"
+        share = percent(sketch.share[node])
         parts.append(
             f'<text class="share" x="{box.x + box.width + 6 + sketch.halo(node):.1f}" y="{box.y:.1f}">{share}</text>'
         )

@@ -31,7 +31,7 @@ class Mark:
     """A tree with so many leaves: both ends of its error, and whether it is the knee.
 
     With ``coverage`` they are those of the share of inputs that it defers. With a ``tolerance`` answers are numbers,
-    and an error is one that is further away.
+    and an error is one that is further away. The digits of the agreement tell it from the ``goal``.
     """
 
     leaves: int
@@ -40,6 +40,7 @@ class Mark:
     knee: bool = False
     coverage: bool = False
     tolerance: float | None = None
+    goal: float | None = None
 
     @property
     def verb(self) -> str:
@@ -59,26 +60,29 @@ class Mark:
 
     @property
     def agreement(self) -> str:
-        """What is certified: rounded down to a tenth of a per cent, finer where the error is small.
+        """What is certified: the number of the sentence about the tree; in a column it keeps its last zero.
 
         >>> [Mark(2, 0.0, high).agreement for high in (0.0998, 0.0052, 0.0, 1.0)]
         ['90.0%', '99.48%', '100%', 'nothing']
+        >>> Mark(2, 0.0, 0.0998, goal=0.1).agreement
+        '90.02%'
         """
         if self.high >= 1:
             return "nothing"
-        if self.high < SMALL:
-            return at_least(self.high)
-        return f"{math.floor((1 - self.high) * 1000 + _SLACK) / 10:.1f}%"  # a column of numbers keeps its zeros
+        told = at_least(self.high, self.goal)
+        return told if "." in told or self.high < SMALL else f"{told[:-1]}.0%"
 
     @property
     def at_most(self) -> str:
         """How often it agrees at most: rounded up; a dash where nothing is known that says less than always.
 
-        >>> [Mark(2, *ends).at_most for ends in ((0.0998, 0.2), (0.0, 0.2), (0.0, 0.0))]
-        ['90.1%', '-', '100%']
+        >>> [Mark(2, *ends).at_most for ends in ((0.0998, 0.2), (0.0023, 0.2), (0.0, 0.2), (0.0, 0.0))]
+        ['90.1%', '99.77%', '-', '100%']
         """
-        least = math.ceil((1 - self.low) * 1000 - _SLACK) / 10
-        return f"{least:.1f}%" if least < 100 else "-" if self.high and not self.low else "100%"
+        places = 2 if self.low < SMALL else 1
+        step = 10**places
+        most = math.ceil((1 - self.low) * 100 * step - _SLACK) / step
+        return f"{most:.{places}f}%" if most < 100 else "-" if self.high and not self.low else "100%"
 
 
 def table(marks: Sequence[Mark]) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fidelitree.display.canvas import check_suffix, figure, save
 from fidelitree.display.drawing import Sketch, laid_out
+from fidelitree.display.wording import percent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,7 +36,7 @@ def plot_tree(sketch: Sketch, path: str | os.PathLike[str] | None) -> Figure:
                 axes.plot(across, down, color=_LINE, lw=sketch.thick(child), zorder=1, solid_joinstyle="round")
                 axes.text(end.x - 3, end.y - 5, side, ha="right", va="bottom", fontsize=_FONT - 3, color=_INK)
         leaf = sketch.no[node] < 0
-        share = "" if sketch.share is None or not leaf else f"  {100 * sketch.share[node]:.3g} %"
+        share = "" if sketch.share is None or not leaf else f"  {percent(sketch.share[node])}"
         frame = {
             "boxstyle": "round,pad=0.35" if leaf else "square,pad=0.35",
             "facecolor": f"C{sketch.code[node] % 10}" if leaf else _PAPER,

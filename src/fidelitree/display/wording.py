@@ -88,10 +88,12 @@ def at_least(share_of_others: float, goal: float | None = None) -> str:
 def goal_of(epsilon: float) -> str:
     """The agreement that was asked for, as it was asked for.
 
-    >>> goal_of(0.05), goal_of(0.0001)
-    ('95%', '99.99%')
+    >>> goal_of(0.05), goal_of(0.01565243), goal_of(0.00001)
+    ('95%', '98.43%', '99.999%')
     """
-    return f"{100 * (1 - epsilon):.8g}%"
+    places = 2 if epsilon == 0 else max(2, -math.floor(math.log10(100 * epsilon)))
+    step = 10.0**places
+    return f"{_plain(math.floor(100 * (1 - epsilon) * step + _SLACK) / step, places)}%"
 
 
 def span(low: float, high: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,10 +64,11 @@ class Settings:
 
 @dataclass(frozen=True)
 class Report:
-    """The files an experiment wrote, and its result in a few lines."""
+    """The files an experiment wrote, its result in a few lines, and the seed of what it drew, if it drew anything."""
 
     files: list[Path]
     summary: list[str] = field(default_factory=list)
+    seed: int | None = None
 
 
 def run(name: str, settings: Settings, advance: Advance) -> Report:
@@ -102,7 +103,7 @@ def _sizes(axis: str, settings: Settings, advance: Advance) -> Report:
     name = f"{'size-vs-epsilon' if axis == 'epsilon' else 'size-vs-dimension'}-{settings.schedule}"
     papers = pictures.sizes_figure(rows, axis, ["leaves"])
     figures = {"-paper": papers, "": pictures.sizes_figure(rows, axis)}
-    return _written(settings, name, rows, figures, _sizes_summary(rows, axis))
+    return replace(_written(settings, name, rows, figures, _sizes_summary(rows, axis)), seed=settings.seed)
 
 
 def _sizes_summary(rows: Sequence[Row], axis: str) -> list[str]:
@@ -146,7 +147,8 @@ def _errata(settings: Settings, advance: Advance) -> Report:
 def _iteration(settings: Settings, advance: Advance) -> Report:
     seen = iteration.watched(settings.schedule, settings.seed)
     rows, lines = iteration.rows(seen), iteration.summary(seen)
-    return _written(settings, f"iteration-{settings.schedule}", rows, {"": iteration.drawn(seen)}, lines)
+    made = _written(settings, f"iteration-{settings.schedule}", rows, {"": iteration.drawn(seen)}, lines)
+    return replace(made, seed=settings.seed)
 
 
 @dataclass(frozen=True)
@@ -191,7 +193,7 @@ def _published(name: str, settings: Settings, advance: Advance) -> Report:
     for case in cases:
         rows.append(published.row(case))
         advance(len(rows), len(cases))
-    return _written(settings, name, rows, {}, published.summary(rows))
+    return replace(_written(settings, name, rows, {}, published.summary(rows)), seed=settings.seed)
 
 
 EXPERIMENTS: dict[str, Callable[[Settings, Advance], Report]] = {

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.certificates.confusion import CONFIDENCE, LeafError, leaf_errors
-from fidelitree.display.frontier_chart import Mark
 from fidelitree.errors import check_text
 from fidelitree.trees.answers import upwards
 
 if TYPE_CHECKING:
     from fidelitree.asking.counted import Queries
     from fidelitree.certificates.certificate import Certificate
+    from fidelitree.display.frontier_chart import Mark
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.world import World
     from fidelitree.trees.answers import LeafLabels
@@ -115,8 +115,7 @@ class SizeCurve:
     @property
     def marks(self) -> list[Mark]:
         """The points as a drawing needs them."""
-        told = ((one.tree.size, one.certificate, one.knee) for one in self.points)
-        return [Mark(size, *one.ends, knee, one.coverage is not None, one.tolerance) for size, one, knee in told]
+        return [one.certificate.mark(one.tree.size, one.knee) for one in self.points]
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,9 +3,9 @@
 const find = (id) => document.getElementById(id);
 
 function percent(share) {
-  if (share > 0 && share < 1e-5) return "< 0.001%";
+  if (share > 0 && share < 5e-5) return "< 0.01%";
   if (share >= 0.9995 && share < 1) return "> 99.9%";
-  return `${Number((100 * share).toPrecision(3))}%`;
+  return `${Number((100 * share).toFixed(share < 0.01 ? 2 : 1))}%`;
 }
 
 const whole = (number) => Math.round(number).toLocaleString("en");

@@ -303,8 +303,7 @@ class Frontier(Sequence[Distillation]):
     def marks(self) -> list[Mark]:
         """The points as a drawing needs them."""
         knee = self.knee.leaves if self.has_knee else None
-        told = ((point.leaves, point.certificate) for point in self.points)
-        return [Mark(size, *one.ends, size == knee, one.coverage is not None, one.tolerance) for size, one in told]
+        return [point.certificate.mark(point.leaves, point.leaves == knee) for point in self.points]
 
     def __str__(self) -> str:
         return "\n".join([*table(self.marks), *self.sentences(), *self.lost_labels()])

@@ -317,10 +317,14 @@ class Distillation:
 
     def __str__(self) -> str:
         doubts = self.certificate.doubts(self.tree.size)
+        hints = [self.hint] if self.hint else []
+        return "\n".join([str(self.tree), "", str(self.certificate), *doubts, self.cost_line(), *hints])
+
+    def cost_line(self) -> str:
+        """The size of the tree, what was asked, and the seed, where anything was drawn."""
         seed = self.run.get("seed", self.certificate.seed)
         drawn = "" if seed is None or self.certificate.method == "exact" else f"; seed {seed}"
-        cost = f"{in_words(self.tree.size)}, depth {self.tree.depth}; {self.queries}{drawn}"
-        return "\n".join([str(self.tree), "", str(self.certificate), *doubts, cost, *[self.hint][: bool(self.hint)]])
+        return f"{in_words(self.tree.size)}, depth {self.tree.depth}; {self.queries}{drawn}"
 
 
 def _row(entry: SplitRecord | TreeJudged, tree: Tree) -> dict[str, Any]:

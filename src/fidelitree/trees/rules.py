@@ -12,7 +12,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.display.wording import shown, table
+from fidelitree.display.wording import percent, shown, table
 from fidelitree.errors import MissingExtraError, ParameterError, check_choice, show
 from fidelitree.spaces.features import AtMost, IsIn, Test, among, short
 from fidelitree.spaces.inputs import is_missing
@@ -97,9 +97,9 @@ class Rule:
         meant = f"If {self.premise} then {shown(self.label)}" if self.conditions else f"Always {shown(self.label)}"
         facts = []
         if self.probability is not None:
-            facts.append(f"reached by {_percent(self.probability)} of inputs")
+            facts.append(f"reached by {percent(self.probability)} of inputs")
         if self.answers is not None and self.purity is not None:
-            facts.append(f"right for {_percent(self.purity)} of {self.answers:,} answers")
+            facts.append(f"right for {percent(self.purity)} of {self.answers:,} answers")
         elif self.answers is not None:
             facts.append("no answers")
         return meant + (f" ({', '.join(facts)})." if facts else ".")
@@ -218,8 +218,4 @@ def _narrowed(tree: Tree, test: Test, yes: bool, before: Condition | None) -> Co
 
 
 def _share(rule: Rule, known: bool) -> tuple[str, ...]:
-    return () if not known or rule.probability is None else (_percent(rule.probability),)
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"
+    return () if not known or rule.probability is None else (percent(rule.probability),)

@@ -10,7 +10,7 @@ give it.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,6 +41,7 @@ class ClassErrors:
     """One label: how often the target agrees where the tree gives it, and the tree where the target gives it.
 
     ``answered`` and ``given`` count the inputs behind the two. Both intervals hold together with those of all labels.
+    ``seed`` chose all draws of the run.
     """
 
     label: Any
@@ -49,6 +50,7 @@ class ClassErrors:
     right_answers: int = 0
     given: int = 0
     found: int = 0
+    seed: int | None = None
 
     @property
     def precision(self) -> Ends:
@@ -125,7 +127,8 @@ def errors_by_class(
     audit = _Audit(tree, counted, space, check_delta(delta), known_seed)
     with suppress(BudgetSpent):
         audit.run(width)
-    return tuple(sorted(audit.classes.values(), key=lambda one: str(one.label)))
+    found = sorted(audit.classes.values(), key=lambda one: str(one.label))
+    return tuple(replace(one, seed=known_seed) for one in found)
 
 
 class _Audit:

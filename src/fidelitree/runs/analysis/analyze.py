@@ -53,6 +53,7 @@ class Analysis:
         queries: Labels asked and rows paid, by purpose.
         delta: The chance that one of the intervals is wrong.
         reason: Why inputs were drawn where an exact analysis was tried first.
+        seed: Chose all draws; None where nothing was drawn.
 
     Examples:
         >>> from fidelitree.spaces.product import ProductSpace
@@ -69,6 +70,7 @@ class Analysis:
     queries: Queries
     delta: float = 0.0
     reason: str = ""
+    seed: int | None = None
 
     @property
     def total_influence(self) -> float:
@@ -130,7 +132,7 @@ class Analysis:
             low, high = self.intervals[i]
             span = "" if self.exact else f"  [{low:.4f}, {high:.4f}]"
             lines.append(f"{self.names[i]:<{width}}  {self.influences[i]:.4f}{span}")
-        how = "exact" if self.exact else f"estimated{self.reason and f': {self.reason}'}"
+        how = "exact" if self.exact else f"estimated, seed {self.seed}{self.reason and f': {self.reason}'}"
         return "\n".join([f"influence of each feature ({how}); total {self.total_influence:.4f}", *lines])
 
     def __repr__(self) -> str:
@@ -201,7 +203,7 @@ def analyze(
         method: "exact" refuses to estimate, "sampled" always draws, "auto" does what costs less.
         max_queries: The most labels; where it is left out, 4,096 to list all inputs, or 100,000 to draw.
         delta: The chance that one of the intervals is wrong.
-        seed: Chooses all draws: the same seed gives the same result. None takes a fresh one.
+        seed: Chooses all draws: the same seed gives the same result. None takes a fresh one, which is recorded.
 
     Returns:
         Influences with their intervals, and how likely each label is.
@@ -228,21 +230,24 @@ def analyze(
     if (region.mass if space.masses is None else space.masses.mass(region)) == 0:
         raise ParameterError(f"given must name a region of positive probability; {region} has probability 0")
     queries = DRAW_UNASKED if budget.max_queries is None else budget.max_queries
-    stream = Stream.named(seed_of(seed), "analyze")
+    known_seed = seed_of(seed)
+    stream = Stream.named(known_seed, "analyze")
     if numbers:
-        return _sobol(counted, space, region, method, (queries, stream, delta))
+        return replace(_sobol(counted, space, region, method, (queries, stream, delta)), seed=known_seed)
     if space.table is not None:
         if method == "exact":
             raise ParameterError("method must not be 'exact' over rows of a table: there are more rows than these")
-        return _estimated(counted, stars_of_rows(counted, space.table, region, queries, stream), delta)
+        stars = stars_of_rows(counted, space.table, region, queries, stream)
+        return replace(_estimated(counted, stars, delta), seed=known_seed)
     if space.independent is None:
         stars = stars_of_world(counted, _redraws(space, method), region, queries, stream)
-        return _estimated(counted, stars, delta)
+        return replace(_estimated(counted, stars, delta), seed=known_seed)
     may_ask = LIST_UNASKED if budget.max_queries is None else budget.max_queries
     found = _exactly(counted, region, method, may_ask)
     if isinstance(found, Analysis):
         return found
-    return replace(_estimated(counted, draw_stars(counted, region, queries, stream), delta), reason=found)
+    stars = draw_stars(counted, region, queries, stream)
+    return replace(_estimated(counted, stars, delta), reason=found, seed=known_seed)
 
 
 def _sobol(counted: Counted, space: World, region: Region, method: str, how: tuple[int, Stream, float]) -> SobolIndices:

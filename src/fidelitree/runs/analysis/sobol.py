@@ -44,6 +44,7 @@ class SobolIndices:
     variance: float
     queries: Queries
     delta: float
+    seed: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -54,13 +55,15 @@ class SobolIndices:
             "mean": self.mean,
             "variance": self.variance,
             "delta": self.delta,
+            "seed": self.seed,
             "indices": [dict(zip(keys, row, strict=True)) for row in rows],
             "queries": {"asked": dict(self.queries.asked), "paid": dict(self.queries.paid)},
         }
 
     def __str__(self) -> str:
         width = max(map(len, self.names))
-        lines = [f"Sobol indices of each feature, first and total; mean {self.mean:.4g}, variance {self.variance:.4g}"]
+        moments = f"mean {self.mean:.4g}, variance {self.variance:.4g}"
+        lines = [f"Sobol indices of each feature, first and total (seed {self.seed}); {moments}"]
         for i in np.argsort(-self.total, kind="stable"):
             first = f"{self.first[i]:7.4f} ± {self.first_margins[i]:.4f}"
             lines.append(f"{self.names[i]:<{width}}  {first}  {self.total[i]:7.4f} ± {self.total_margins[i]:.4f}")

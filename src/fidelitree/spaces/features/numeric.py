@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fidelitree.display.wording import percent
 from fidelitree.errors import ParameterError, check_array, check_list, check_number, check_probability, check_text, show
 from fidelitree.spaces.features.feature import AtMost, Floats, Test, short, uniforms
 from fidelitree.spaces.features.marginals import Observed, Pieces
@@ -290,7 +291,7 @@ class Numeric:
         return hash((self.name, self.integer, self.points))
 
     def __repr__(self) -> str:
-        gone = f", {100 * self.missing:.3g} % missing" if self.missing else ""
+        gone = f", {percent(self.missing)} missing" if self.missing else ""
         if isinstance(self.marginal, Observed):
             return f"<Numeric {self.name!r}: {self.marginal.points} observed values{gone}>"
         edges = self.marginal.edges.tolist()
