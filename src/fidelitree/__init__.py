@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.3.0.dev0"  # the build reads it here: nobody needs the metadata of an installation
+__version__ = "0.3.0"  # the build reads it here: nobody needs the metadata of an installation
 
 if TYPE_CHECKING:
     from fidelitree import export, learners, targets, theory

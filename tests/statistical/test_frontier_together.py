@@ -43,7 +43,7 @@ def what_chose_is_counted(attempts: Attempts, pool: np.ndarray) -> None:
     """The answers by which the trees were chosen are counted for them."""
     if not attempts.all[0].samples:
         for attempt in attempts.all:
-            attempt.see(pool, np.zeros(len(pool), np.intp))
+            attempt.add(attempt.tally(pool, np.zeros(len(pool), np.intp)))
 
 
 def false(rng: np.random.Generator, fault: Fault) -> bool:

@@ -119,8 +119,8 @@ def test_a_bound_follows_from_what_the_certificate_says(soak: bool) -> None:
         certificate = ft.distill(target, space, 0.1, seed=seed).certificate
         assert certificate.level == level_in("run", certificate.attempt, 0.05)
         assert certificate.attempt <= certificate.attempts
-        assert certificate.errors is not None
-        tested = error_bound(certificate.errors, certificate.samples, certificate.level)
+        assert certificate.errors_of_test is not None
+        tested = error_bound(certificate.errors_of_test, certificate.samples, certificate.level)
         assert certificate.error_bound == pytest.approx(min(1, tested + certificate.differs), rel=1e-8)
 
 

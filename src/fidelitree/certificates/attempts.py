@@ -19,6 +19,7 @@ thing: which of the inputs drawn since are counted. All are, or, once an attempt
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -40,10 +41,11 @@ LOOK = 20  # answers before an attempt may be given up
 FAIR_TRIAL = 200  # over epsilon: answers by which a tree is judged in the end that is not good enough
 MILESTONE = 64  # labels at which the first standing attempts are opened; the next at twice as many, and so on
 _TREES, _CONSTANTS = 3, 2  # standing attempts that still count: the last ones
+_TOLD = 2  # standard deviations between the counts of two labels tell which is the more frequent one
 
 
 @dataclass(frozen=True)
-class Tally:
+class BatchCounts:
     """What an attempt will have counted after a batch: which inputs of it are ``wrong``, and its new counts."""
 
     wrong: NDArray[np.bool_]
@@ -63,15 +65,15 @@ class Attempt(Bet):
         self._tolerance = tolerance
         self.tree, self.number, self.ledger, self.waits = tree, entry.number, entry.ledger, dict(entry.waits)
 
-    def tally(self, batch: NDArray[Any], labels: NDArray[Any], stream: str = TEST) -> Tally:
+    def tally(self, batch: NDArray[Any], labels: NDArray[Any], stream: str = TEST) -> BatchCounts:
         """What answers to inputs drawn since would add; nothing is counted before `add`."""
         wrong = apart(self.tree.predict_inner(batch), labels, self._tolerance)
         passed, waits = self._passed(len(wrong), stream)
         new = wrong[passed:]
         counts = self.errors + int(np.count_nonzero(new)), self.samples + len(new)
-        return Tally(wrong, counts, waits)
+        return BatchCounts(wrong, counts, waits)
 
-    def add(self, tally: Tally) -> None:
+    def add(self, tally: BatchCounts) -> None:
         """Count what was worked out; to do so twice changes nothing."""
         self.counts, self.waits = tally.counts, tally.waits
 
@@ -126,6 +128,15 @@ class StandingAttempts:
         """The most frequent label of those inputs, the first in order among equals; None before the first."""
         return max(sorted(self._votes), key=self._votes.__getitem__, default=None)
 
+    def second(self) -> Any:
+        """The label next to the most frequent one, if these inputs do not tell which of the two is; else None."""
+        most = self._votes.most_common(2)
+        if len(most) < 2:
+            return None
+        usual = self.usual()
+        label, votes = next(one for one in sorted(most) if one[0] != usual)
+        return label if self._votes[usual] - votes <= _TOLD * math.sqrt(self._votes.total()) else None
+
     @property
     def constants(self) -> list[Attempt]:
         """Those for a constant that still count."""
@@ -134,7 +145,7 @@ class StandingAttempts:
 
 def _counted_together(
     attempts: Sequence[Attempt], batch: NDArray[Any], labels: NDArray[Any], stream: str
-) -> list[Tally]:
+) -> list[BatchCounts]:
     """Count a batch for all attempts or for none: first it is worked out, then it is added.
 
     An interrupt that comes while it is added waits until that is done.
@@ -148,7 +159,7 @@ def _counted_together(
     return tallies
 
 
-def _add(attempts: Sequence[Attempt], tallies: Sequence[Tally]) -> None:
+def _add(attempts: Sequence[Attempt], tallies: Sequence[BatchCounts]) -> None:
     for attempt, tally in zip(attempts, tallies, strict=True):
         attempt.add(tally)
 

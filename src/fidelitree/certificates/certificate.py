@@ -143,6 +143,11 @@ class Certificate:
         return at_least(self.error_bound, self._goal)
 
     @property
+    def error_at_most(self) -> str:
+        """The error that is certified, as every surface shows it."""
+        return at_most(self.error_bound, self._goal)
+
+    @property
     def _goal(self) -> float | None:
         """What the digits of the agreement must tell it from."""
         return self.error_bound if self.method == "exact" else self.epsilon
@@ -283,7 +288,7 @@ class Certificate:
         return "" if self.cost is None else f" All answers cost {self.cost:,.6g}."
 
     def _repr_html_(self) -> str:
-        facts = [("Method", self.method), ("Bound on the error", at_most(self.error_bound, self.epsilon))]
+        facts = [("Method", self.method), ("Bound on the error", self.error_at_most)]
         facts += [] if self.coverage is None else [("Coverage, at least", at_least(self.lost))]
         if self.method != "exact":
             facts += [("Confidence", at_least(self.delta)), ("Test inputs", whole(self.samples))]

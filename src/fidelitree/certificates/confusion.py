@@ -215,7 +215,7 @@ class Confusion:
         """One line about the labels of the target that are lost, with their shares of the test inputs; or none.
 
         >>> print(*Confusion.of({("ok", "ok"): 317, ("fair", "ok"): 9}, 0.05).never_answers(1))
-        The tree never answers: fair (2.76% of inputs: 9 of 326).
+        The tree never answers: fair (2.8% of inputs: 9 of 326).
         """
         if not self.never:
             return []
@@ -268,7 +268,7 @@ class LeafError:
     wrong.
 
     >>> print(LeafError((3,), 2, 40, (0.0042, 0.21)))
-    2 of 40 wrong (0.42% to 21%)
+    2 of 40 wrong (0.4% to 21%)
     """
 
     nodes: tuple[int, ...]

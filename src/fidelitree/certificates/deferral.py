@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.journal.ledger import TEST, LedgerEntry
-from fidelitree.certificates.attempts import Attempt, Tally
+from fidelitree.certificates.attempts import Attempt, BatchCounts
 from fidelitree.theory.sequential import Bet, coverage_bound
 from fidelitree.trees.answers import DEFER, answered
 
@@ -50,16 +50,16 @@ class DeferringAttempt(DrawnBet, Attempt):
     def __init__(self, tree: Tree, delta: float, entry: LedgerEntry) -> None:
         Attempt.__init__(self, tree, delta, entry)
 
-    def tally(self, batch: NDArray[Any], labels: NDArray[Any], stream: str = TEST) -> Tally:
+    def tally(self, batch: NDArray[Any], labels: NDArray[Any], stream: str = TEST) -> BatchCounts:
         """The inputs that the tree answers; ``labels`` of all others may be anything."""
         own = answered(self.tree, batch)
         wrong = np.asarray(self.tree.predict_inner(batch) != labels, np.bool_) & own
         passed, waits = self._passed(len(batch), stream)
         errors = self.errors + int(np.count_nonzero(wrong[passed:]))
         counts = errors, self.samples + int(np.count_nonzero(own[passed:]))
-        return Tally(wrong, counts, waits, self.drawn + len(batch) - passed)
+        return BatchCounts(wrong, counts, waits, self.drawn + len(batch) - passed)
 
-    def add(self, tally: Tally) -> None:
+    def add(self, tally: BatchCounts) -> None:
         """The same, and how many were drawn."""
         self.drawn = tally.drawn
         super().add(tally)

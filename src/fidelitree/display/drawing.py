@@ -194,7 +194,7 @@ def _node(sketch: Sketch, box: Box, node: int) -> str:
         f"{escape(sketch.written(node))}</text>",
     ]
     if leaf and sketch.share is not None:
-        share = percent(sketch.share[node])
+        share = escape(percent(sketch.share[node]))
         parts.append(
             f'<text class="share" x="{box.x + box.width + 6 + sketch.halo(node):.1f}" y="{box.y:.1f}">{share}</text>'
         )

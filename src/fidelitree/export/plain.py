@@ -48,9 +48,9 @@ def to_rules(tree: Tree, space: World | None = None, answers: Answers | None = N
     >>> from fidelitree.spaces.product import ProductSpace
     >>> tree = Tree.build(ProductSpace.bernoulli(2, 0.1), [(0, 1, 2), 0, (1, 3, 4), 0, 1], ["no", "yes"])
     >>> print(to_rules(tree, ProductSpace.bernoulli(2, 0.1)))
-    If x0 = 0 then no (reached by 90 % of inputs).
-    If x0 = 1 and x1 = 0 then no (reached by 9 % of inputs).
-    If x0 = 1 and x1 = 1 then yes (reached by 1 % of inputs).
+    If x0 = 0 then no (reached by 90% of inputs).
+    If x0 = 1 and x1 = 0 then no (reached by 9% of inputs).
+    If x0 = 1 and x1 = 1 then yes (reached by 1% of inputs).
     """
     check_tree(tree)
     return tree.rules(space, answers)

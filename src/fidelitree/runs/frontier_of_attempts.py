@@ -55,7 +55,8 @@ def shortfall(trouble: OutOfReach, session: Session) -> str:
     curve = _curve(_best_of_each_size(session))
     allowed = [one for one in curve if most is None or one.tree.size <= most]
     told = ", ".join(
-        map(_reaching, allowed if len(allowed) <= _TOLD else [allowed[0], allowed[len(allowed) // 2], allowed[-1]])
+        _reaching(one, epsilon)
+        for one in (allowed if len(allowed) <= _TOLD else [allowed[0], allowed[len(allowed) // 2], allowed[-1]])
     )
     enough = next((one.tree.size for one in curve if one.error_bound <= epsilon), None)
     needs = trouble.needs or f"more than {in_words(allowed[-1].tree.size if allowed else 1)}"
@@ -66,9 +67,10 @@ def shortfall(trouble: OutOfReach, session: Session) -> str:
     )
 
 
-def _reaching(point: Outcome) -> str:
+def _reaching(point: Outcome, epsilon: float) -> str:
     """Rounded up: a bound above epsilon never looks like epsilon."""
-    return f"{in_words(point.tree.size)} reach{'es' if point.tree.size == 1 else ''} {at_most(point.error_bound)}"
+    reach = "reaches" if point.tree.size == 1 else "reach"
+    return f"{in_words(point.tree.size)} {reach} {at_most(point.error_bound, epsilon)}"
 
 
 def _best_of_each_size(session: Session) -> dict[int, Outcome]:

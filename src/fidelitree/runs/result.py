@@ -18,7 +18,7 @@ from fidelitree.certificates import store
 from fidelitree.certificates.confusion import Confusion, LeafError, share_of_level
 from fidelitree.certificates.mean_error import MeanError, mean_error
 from fidelitree.display.card import card, folded
-from fidelitree.display.wording import at_least, at_most, join, tag
+from fidelitree.display.wording import at_least, join, tag
 from fidelitree.display.wording import leaves as in_words
 from fidelitree.errors import ParameterError, check_count, check_delta, check_path, write_text
 from fidelitree.search.trace import SplitRecord
@@ -310,10 +310,10 @@ class Distillation:
 
     def __repr__(self) -> str:
         sure = "exact" if self.certificate.method == "exact" else at_least(self.certificate.delta)
-        bound, told = at_most(self.error_bound), self.certificate
+        told = self.certificate
         share = "" if told.coverage is None else f" where it answers, coverage >= {at_least(told.lost)}"
         size = in_words(self.tree.size)
-        return f"<Distillation: {size}, error <= {bound}{share} ({sure}), {self.queries.asked:,} labels>"
+        return f"<Distillation: {size}, error <= {told.error_at_most}{share} ({sure}), {self.queries.asked:,} labels>"
 
     def __str__(self) -> str:
         doubts = self.certificate.doubts(self.tree.size)

@@ -134,9 +134,13 @@ class Session:
         return _NONE
 
     def stand(self, trees: Callable[[], Sequence[Tree]]) -> None:
-        """Open standing attempts when it is time: for the tree there is, and for the best constant."""
-        if self.attempts.standing.due(self.counted.asked):
-            self.attempts.standing.open(self.counted.asked, trees())
+        """Open standing attempts when it is time: for the tree there is, and for the best constant, or the best two."""
+        standing = self.attempts.standing
+        if not standing.due(self.counted.asked):
+            return
+        second = None if self.attempts.tolerance is not None else standing.second()
+        others = [] if second is None else [self.always(second)]
+        standing.open(self.counted.asked, [*others, *trees()])
 
     def judge(self, size: int, error: float, tested: Attempt | None) -> None:
         """Note a tree with its error on the answers at hand, and what its attempt has counted."""

@@ -31,14 +31,10 @@ class Fitted:
         return "Fitted(\n" + "\n".join(f"    option_{k}=None," for k in range(99)) + "\n)"
 
 
-def test_a_model_is_asked_by_its_method_or_told_to_pass_it() -> None:
-    assert ft.distill(Fitted(), BITS).tree == ft.distill(Fitted().predict, BITS).tree
-    with pytest.raises(ft.ParameterError) as caught:
-        ft.build_top_down(Fitted(), BITS, 0.1)  # type: ignore[arg-type]
-    assert str(caught.value) == (
-        "target must be callable: a batch of inputs in, labels out; got Fitted( option_0=None, option_1=None, "
-        "option_2=None, option_3=None, option_4=... - pass model.predict"
-    )
+def test_a_model_is_asked_by_its_method_at_every_door() -> None:
+    assert ft.distill(Fitted(), BITS, seed=0).tree == ft.distill(Fitted().predict, BITS, seed=0).tree
+    model: Any = Fitted()
+    assert ft.build_top_down(model, BITS, 0.1).tree == ft.build_top_down(Fitted().predict, BITS, 0.1).tree
 
 
 class Flaky:

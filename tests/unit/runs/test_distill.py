@@ -129,12 +129,19 @@ def test_a_tree_is_pruned_and_the_sentence_says_so() -> None:
     certificate = result.certificate
     assert 0 < certificate.differs < certificate.error_bound <= 0.1
     assert result.tree.size < 16
-    errors = "1 disagreement" if certificate.errors == 1 else f"{certificate.errors} disagreements"
-    assert str(certificate).endswith(
-        f"\nBasis: {errors} in {certificate.samples} fresh inputs of a tree that differs from this one on "
-        f"{100 * certificate.differs:.4g}%. Assumes: the target is deterministic; inputs follow the stated product "
-        f"distribution."
+    assert f"\nTested on {certificate.samples} fresh inputs: this tree disagreed on {certificate.errors}." in str(
+        certificate
     )
+    assert certificate.tested_errors is not None
+    assert any(
+        f"Another tree was tested, which disagreed with the target on {certificate.tested_errors} of "
+        f"{certificate.samples} inputs"
+        in line
+        and f"This tree differs from it on exactly {certificate.differs:.6g} of inputs" in line
+        for line in certificate.details()
+    )
+    assert certificate.confusion is not None
+    assert (certificate.confusion.tests, certificate.confusion.wrong) == (certificate.samples, certificate.errors)
     assert certificate == Certificate.from_json(certificate.to_json())
 
 

@@ -10,7 +10,7 @@ import fidelitree as ft
 from fidelitree.asking.counted import Counted
 from fidelitree.asking.memory import Memory
 from fidelitree.certificates.attempts import Attempts
-from fidelitree.certificates.certificate import Certificate
+from fidelitree.certificates.certificate import ASSUMES_UNFORESEEN, Certificate
 from fidelitree.runs import goal as issue
 from fidelitree.runs.goal import Goal
 from fidelitree.runs.input_source import DrawnSource
@@ -55,7 +55,8 @@ def test_the_certificate_of_an_attempt_says_all_about_it() -> None:
         delta=0.05,
         error_bound=error_bound(1, 80, level) + 0.125,
         samples=80,
-        errors=1,
+        errors=41,
+        tested_errors=1,
         method="sequential",
         tree_digest=PRUNED.digest,
         space_digest=SPACE.digest,
@@ -77,7 +78,7 @@ def test_a_noisy_target_is_not_assumed_to_be_deterministic() -> None:
     tested = run(deterministic=False)
     outcome = Outcome(SECOND, tested.attempts.all[1], differs=0.0)
     certificate = issue.result_of(outcome, tested, Goal(0.3, 0.05, 7), "").certificate
-    assert certificate.assumes == (DISTRIBUTION,)
+    assert certificate.assumes == (DISTRIBUTION, ASSUMES_UNFORESEEN)
     assert (certificate.seed_chosen, certificate.split_quality) == (True, False)
 
 

@@ -10,8 +10,10 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.asking.limits import BudgetSpent
+from fidelitree.certificates.certificate import ASSUMES_UNFORESEEN
 from fidelitree.runs.input_source import DrawnSource, TableSource, source_of
 from fidelitree.spaces.draw import BitDraws, Stream
+from fidelitree.spaces.product import ASSUMES_DISTRIBUTION as DISTRIBUTION
 from fidelitree.spaces.rows import Rows
 from mixed import MIXED
 
@@ -56,8 +58,9 @@ def test_a_space_never_runs_out() -> None:
     assert drawn.most == drawn.tests == math.inf
     assert drawn.masses is drawn.product is MIXED
     assert drawn.digest == MIXED.digest
-    assert drawn.assumes(True) == ("the target is deterministic", "inputs follow the stated product distribution")
-    assert drawn.assumes(False) == ("inputs follow the stated product distribution",)
+    assert drawn.assumes(deterministic=True, seed_chosen=False) == ("the target is deterministic", DISTRIBUTION)
+    assert drawn.assumes(deterministic=False, seed_chosen=False) == (DISTRIBUTION,)
+    assert drawn.assumes(deterministic=False, seed_chosen=True) == (DISTRIBUTION, ASSUMES_UNFORESEEN)
 
 
 def test_rows_are_given_out_once_and_in_one_part_only() -> None:
@@ -85,5 +88,5 @@ def test_the_seed_chooses_the_parts() -> None:
 def test_what_a_certificate_over_rows_takes_for_granted() -> None:
     listed = source_of(numbered(10), 0)
     of_rows = ("inputs are rows like those of this table", "the target was not fitted to them")
-    assert listed.assumes(True) == ("the target is deterministic", *of_rows)
-    assert listed.assumes(False) == of_rows
+    assert listed.assumes(deterministic=True, seed_chosen=False) == ("the target is deterministic", *of_rows)
+    assert listed.assumes(deterministic=False, seed_chosen=False) == of_rows

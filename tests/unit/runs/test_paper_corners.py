@@ -84,7 +84,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"schedule": "fixed"}, "schedule must be one of printed, corrected; got 'fixed'"),
     ({"schedule": None}, "schedule must be one of printed, corrected; got None"),
     ({"seed": -1}, "seed must be at least 0; got -1"),
-    ({"seed": None}, "seed must be a whole number; got None"),
+    ({"seed": 1.5}, "seed must be a whole number; got 1.5"),
     ({"max_queries": -5}, "max_queries must be at least 0; got -5"),
     ({"max_leaves": 2.0}, "max_leaves must be a whole number; got 2.0"),
     ({"target": "model.pkl"}, "target must be callable: a batch of inputs in, labels out; got 'model.pkl'"),

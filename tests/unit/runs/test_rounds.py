@@ -41,12 +41,16 @@ def test_rounds_are_the_calls_that_wait_for_each_other(prefer: Any) -> None:
 
 def test_few_rounds_for_some_more_labels() -> None:
     space = ft.ProductSpace.bernoulli(20)
-    usual = ft.distill(hidden(multiplexer(4)), space, epsilon=0.1)
-    found = ft.distill(hidden(multiplexer(4)), space, epsilon=0.1, prefer="rounds")
-    assert found.certificate.holds
-    assert found.queries.rounds <= 8 < usual.queries.rounds
-    assert found.queries.asked <= 1.5 * usual.queries.asked
-    again = ft.distill(hidden(multiplexer(4)), space, epsilon=0.1, prefer="rounds")
+    target, labels = hidden(multiplexer(4)), []
+    for seed in range(100, 109):
+        usual = ft.distill(target, space, epsilon=0.1, seed=seed)
+        found = ft.distill(target, space, epsilon=0.1, prefer="rounds", seed=seed)
+        assert found.certificate.holds
+        assert found.queries.rounds <= 8 < usual.queries.rounds
+        labels.append((int(found.queries.asked), int(usual.queries.asked)))
+    of_rounds, of_others = np.median(labels, axis=0)
+    assert of_rounds <= 1.5 * of_others
+    again = ft.distill(target, space, epsilon=0.1, prefer="rounds", seed=108)
     assert again.tree.digest == found.tree.digest
 
 

@@ -138,10 +138,14 @@ def test_random_trees_over_any_features(seed: int) -> None:
 
 def test_what_a_long_test_counted_teaches_before_it_ends() -> None:
     people = ft.ProductSpace([ft.Numeric("age", 18, 90), ft.Numeric("income", 0, 100)])
-    result = ft.distill(lambda batch: (batch["income"] > 30) & (batch["age"] < 60), people, 0.08, DELTA)
-    assert result.certificate.attempt > 1  # the first tree errs on 6 %: to certify that alone takes 1,500 labels
-    assert result.certificate.holds
-    assert result.queries.asked < 400
+    found = [
+        ft.distill(lambda batch: (batch["income"] > 30) & (batch["age"] < 60), people, 0.08, DELTA, seed=seed)
+        for seed in range(9)
+    ]
+    assert all(result.certificate.holds for result in found)
+    # Some first trees err on 6 %: to certify one of those alone takes 1,500 labels.
+    assert any(result.certificate.attempt > 1 for result in found)
+    assert np.median([int(result.queries.asked) for result in found]) < 400
 
 
 def test_labels_that_are_rare_are_no_stumbling_block() -> None:
@@ -201,9 +205,12 @@ def test_max_queries_is_kept_and_the_bound_is_true(limit: int, epsilon: float | 
 
 
 def test_more_queries_give_a_smaller_bound() -> None:
-    bounds = [ft.distill(target, MIXED, None, max_queries=n).certificate.error_bound for n in (100, 3200)]
-    assert bounds == sorted(bounds, reverse=True)
-    assert bounds[-1] < 0.01
+    few, many = (
+        [ft.distill(target, MIXED, None, max_queries=labels, seed=seed).certificate.error_bound for seed in range(5)]
+        for labels in (100, 3_200)
+    )
+    assert all(one < another for one, another in zip(many, few, strict=True))
+    assert np.median(many) < 0.01
 
 
 def test_no_budget_at_all_is_refused() -> None:
@@ -317,9 +324,10 @@ def test_features_that_never_vary_leave_nothing_to_ask(how: dict[str, Any]) -> N
 
 @pytest.mark.parametrize("labels", [1, 2, 5])
 def test_a_budget_of_a_few_labels_is_enough_for_a_constant(labels: int) -> None:
-    result = ft.distill(older, MIXED, 0.1, max_queries=labels, prefer="leaves")
-    assert (result.tree.size, result.certificate.holds) == (1, False)
-    assert result.queries.asked <= labels
+    results = [ft.distill(older, MIXED, 0.1, max_queries=labels, prefer="leaves", seed=seed) for seed in range(4)]
+    assert not any(result.certificate.holds for result in results)
+    assert all(result.queries.asked <= labels and result.tree.size <= 2 for result in results)
+    assert min(result.tree.size for result in results) == 1
 
 
 def test_a_tree_that_was_certified_before_needs_no_second_test() -> None:

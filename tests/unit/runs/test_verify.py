@@ -226,18 +226,17 @@ def test_undecided_is_neither_yes_nor_no(kept: Path) -> None:
 
 
 def test_the_limit_is_enough_for_an_honest_certificate(tmp_path: Path) -> None:
-    """A surrogate brings a bound near to the error, where 256 ln(1/delta)/epsilon labels often do not decide."""
+    """A bound may be near to the error, where 256 ln(1/delta)/epsilon labels often do not decide."""
     space = ft.ProductSpace([ft.Numeric(name, 0, 1) for name in "xyzuvw"])
 
     def waves(batch: Any) -> Any:
         return np.sin(7 * batch["x"]) + 2 * batch["y"] * batch["z"] - batch["u"] > 0.3
 
-    found = ft.frontier(waves, space, max_queries=3_000, max_leaves=12, seed=3)
+    found = ft.frontier(waves, space, 0.4, max_queries=30_000, max_leaves=2, seed=3)
     found.save(tmp_path)
-    assert found.knee.certificate.helped
-    tests = [ft.verify(tmp_path, waves, seed=seed).fresh for seed in range(2)]
+    tests = [ft.verify(tmp_path, waves, seed=seed).fresh for seed in range(3)]
     assert all(test is not None and test.holds for test in tests)
-    before = 256 * np.log(20) / found.knee.certificate.error_bound
+    before = 256 * np.log(1 / 0.4) / found.knee.certificate.error_bound
     assert max(test.queries["certify"] for test in tests if test is not None) > before
 
 
@@ -327,6 +326,7 @@ def test_it_prints_as_sentences(kept: Path) -> None:
         "yes the files are as they were saved",
         f"yes all {len(points)} points of the frontier: tree, bound, answers and costs fit each other",
         "-   the answers in the journal lead to this tree and this certificate: no journal is stored here",
+        f"    verify.py in this folder is the genuine file of fidelitree {ft.__version__}",
         f"not checked: {', '.join(UNCHECKED)}",
         f"Undecided: nothing here confirms the certificate. {ways}",
     ]

@@ -57,7 +57,7 @@ def error_chart(steps: Sequence[TracePoint], epsilon: float | None, by_leaves: b
         _line(frame, errors, "line error") if by_leaves else None,
         *(_reach(frame, *bound) for bound in bounds),
         _dots(frame, errors),
-        _axis_end(frame, steps[-1], across(steps[-1])),
+        _axis_end(frame, steps[-1], across(steps[-1]), epsilon),
         viewBox=f"0 0 {_WIDTH:g} {_HEIGHT:g}",
         role="img",
         aria_labelledby="chart-title chart-desc",
@@ -128,13 +128,13 @@ def _reach(frame: Frame, x: int, error: float | None, bound: float) -> Html:
     return join(line, tag("line", x1=place - 3, x2=place + 3, y1=y, y2=y, class_="line bound"))
 
 
-def _axis_end(frame: Frame, step: TracePoint, x: int) -> Html | None:
+def _axis_end(frame: Frame, step: TracePoint, x: int, epsilon: float | None) -> Html | None:
     """The tree that is returned."""
     bound = certified(step)
     if bound is None:
         return None
     end = tag("circle", cx=frame.x(x), cy=frame.y(bound), r=4, class_="end")
-    text = tag("text", at_most(bound), x=frame.x(x), y=frame.y(bound) - 10, text_anchor="end", class_="strong")
+    text = tag("text", at_most(bound, epsilon), x=frame.x(x), y=frame.y(bound) - 10, text_anchor="end", class_="strong")
     return join(end, text)
 
 
@@ -147,7 +147,7 @@ def course(contents: Contents) -> Html:
         "How it got there",
         tag("p", _reason(contents), class_="note"),
         _figure(contents, steps) if enough else None,
-        _table(steps) if enough else tag("p", _summary(contents)),
+        _table(steps, contents.certificate.epsilon) if enough else tag("p", _summary(contents)),
     )
 
 
@@ -172,7 +172,7 @@ def _summary(contents: Contents) -> str:
     size, asked = counted(contents.tree.size, "leaf", "leaves"), counted(int(contents.queries.asked), "label")
     if certificate.standing.state == "nothing":
         return f"After {asked} the tree had {size}, and nothing was certified."
-    return f"After {asked} the tree had {size} and an error certified to be at most {at_most(certificate.error_bound)}."
+    return f"After {asked} the tree had {size} and an error certified to be at most {certificate.error_at_most}."
 
 
 def _figure(contents: Contents, steps: tuple[TracePoint, ...]) -> Html:
@@ -184,14 +184,14 @@ def _figure(contents: Contents, steps: tuple[TracePoint, ...]) -> Html:
     return tag("figure", tag("div", chart, class_="scroll"), caption)
 
 
-def _table(steps: tuple[TracePoint, ...]) -> Html:
+def _table(steps: tuple[TracePoint, ...], epsilon: float | None) -> Html:
     names = "Labels asked", "Leaves", "Its error", "Certified for it"
-    rows = [(whole(step.asked), whole(step.size), *_shares(step)) for step in thinned(steps, _ROWS)]
+    rows = [(whole(step.asked), whole(step.size), *_shares(step, epsilon)) for step in thinned(steps, _ROWS)]
     some = "" if len(steps) <= _ROWS else f" ({_ROWS} of {whole(len(steps))} steps)"
     shown = tag("div", table(names, rows, class_="numbers"), class_="scroll", tabindex=0)
     return tag("details", tag("summary", f"The same in numbers{some}"), shown)
 
 
-def _shares(step: TracePoint) -> tuple[str, str]:
+def _shares(step: TracePoint, epsilon: float | None) -> tuple[str, str]:
     bound = certified(step)
-    return "–" if step.error is None else percent(step.error), "–" if bound is None else at_most(bound)
+    return "–" if step.error is None else percent(step.error), "–" if bound is None else at_most(bound, epsilon)

@@ -136,7 +136,7 @@ def _explanation(contents: Contents, shares: Shares) -> str:
     if not wrong:
         return (
             f"Nobody knows: the tree got every one of its {tests} right. They show that the error is at most "
-            f"{at_most(certificate.error_bound)} in total, and nothing about where."
+            f"{certificate.error_at_most} in total, and nothing about where."
         )
     basis, errors, samples = "", certificate.errors, certificate.samples
     if errors is not None and (errors, samples) != (wrong, labels.samples):

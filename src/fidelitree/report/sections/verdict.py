@@ -132,7 +132,7 @@ def _asked_for(contents: Contents) -> str:
     asked = f"An error of at most {percent(certificate.epsilon)} was asked for"
     if certificate.standing.state != "missed":
         return f"{asked}."
-    return f"{asked}; what could be certified is {at_most(certificate.error_bound, certificate.epsilon)}."
+    return f"{asked}; what could be certified is {certificate.error_at_most}."
 
 
 def _fact(name: str, value: str, note: str) -> Html:

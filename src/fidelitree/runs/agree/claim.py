@@ -119,7 +119,7 @@ class Approval:
     ``delta`` at most each. Between the two, either verdict is right.
 
     >>> rule = Approval.of(0.05, 0.02, 0.01)
-    >>> rule.verdict(0, 300), rule.verdict(30, 300), rule.verdict(3, 60)
+    >>> rule.verdict(0, 300), rule.verdict(40, 300), rule.verdict(3, 60)
     (True, False, None)
     """
 

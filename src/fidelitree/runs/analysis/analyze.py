@@ -222,10 +222,11 @@ def analyze(
     """
     budget, delta = Budget(max_queries=max_queries), check_delta(delta)
     check_choice("method", method, METHODS)
+    check_switch("numbers", numbers)
     if numbers and threshold is not None:
         raise ParameterError(f"threshold must be left out with numbers=True, which are no labels; got {threshold!r}")
     target, space = as_used(target, space, threshold)
-    counted = Counted(target, space.product, book=LabelBook(check_switch("numbers", numbers)))
+    counted = Counted(target, space.product, book=LabelBook(numbers))
     region = Region.of(space.product, given)
     if (region.mass if space.masses is None else space.masses.mass(region)) == 0:
         raise ParameterError(f"given must name a region of positive probability; {region} has probability 0")

@@ -165,7 +165,7 @@ class Numeric:
         """The same number, missing with this probability.
 
         >>> Numeric.from_quantiles("income", [0, 20, 200]).with_missing(0.1)
-        <Numeric 'income': 3 quantiles from 0 to 200, 10 % missing>
+        <Numeric 'income': 3 quantiles from 0 to 200, 10% missing>
         """
         return self._of(self.name, self.marginal, self.integer, share)
 

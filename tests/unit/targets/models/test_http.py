@@ -300,7 +300,7 @@ def test_cost_is_counted_and_limited() -> None:
         result = ft.distill(target, BITS)
         assert result.queries.cost == pytest.approx(0.01 * result.queries.paid)
         assert result.certificate.cost == result.queries.cost
-        assert f"all answers cost {result.queries.cost:g}" in str(result.certificate)
+        assert f"All answers cost {result.queries.cost:g}" in str(result.certificate)
         assert f"They cost {result.queries.cost:g}." in result._page()
         assert ft.Certificate.from_json(result.certificate.to_json()) == result.certificate
         short = ft.distill(target, ft.ProductSpace.bernoulli(30), max_cost=0.4)
