@@ -68,6 +68,7 @@ class Access:
     tolerance: float | None = None
     deterministic: bool = False
     """Whether the run relies on equal answers to equal inputs, so that some inputs are asked again."""
+    few_rounds: bool = False
 
     @property
     def resumed(self) -> bool:
@@ -85,7 +86,7 @@ class Access:
         found = Counted(self.target, self.space, memory, budget, self.book, observer, self.calls, ending, self.journal)
         found.batch_size = self.batch_size
         found.about = replace(found.about, tolerance=self.tolerance)
-        found.repeats = Repeats() if self.deterministic else None
+        found.repeats = Repeats(seldom=self.few_rounds) if self.deterministic else None
         return found
 
     def end(self, counted: Counted, reason: str) -> None:
@@ -181,7 +182,8 @@ def access(target: Target, space: World, running: Running, call: Call) -> Iterat
         found = Access(target, product, calls, book, journal, *keys, batch_size=running.batch_size)
         told = call.arguments
         relies = told.get("deterministic", False) and not isinstance(target, (Circuit, TruthTable, Tree))
-        yield replace(found, tolerance=told.get("tolerance"), deterministic=relies)
+        few_rounds = told.get("prefer") == "rounds"
+        yield replace(found, tolerance=told.get("tolerance"), deterministic=relies, few_rounds=few_rounds)
 
 
 def run_of(target: str, space: World, call: Call, lists_answers: bool = False) -> Run:

@@ -2,8 +2,10 @@
 
 One answered input in `EACH` is asked again, until `MOST` have been. They are asked together, in a batch of their own,
 so that an answer that depends on its batch is noticed too: first after `FIRST` answers, then whenever twice as many
-are there. So a run pays at most a twentieth of its rows for it, and a long one 142. Of a target that changes a share q
-of its answers m repeats miss every change with probability (1 - q)^m: for q = 2.2 % and m = 142 in 4 of 100 runs.
+are there. So a run pays at most a twentieth of its rows for it, and a long one 142. Every check is a round more, so a
+run that is to have few of them has its first check after 512 answers, and the next after 8 times as many. Of a target
+that changes a share q of its answers m repeats miss every change with probability (1 - q)^m: for q = 2.2 % and m = 142
+in 4 of 100 runs.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ CHECK = "check"
 EACH = 20  # answered inputs, of which one is asked again
 MOST = 142  # inputs that a run asks again in this way
 FIRST = 64  # answers before the first inputs are asked again; the next are at twice as many
+SELDOM = 8  # times these are the answers before each check of a run that is to have few rounds
 ROUNDING = 1e-9  # of their size, by which two numbers differ that are one
 SHARE = 1e-3  # of a tolerance, by which two numbers differ that are one: models of 32 bits round to 7 digits
 _SHOWN = 12  # features of an input that a message shows
@@ -47,8 +50,13 @@ class Repeats:
     """Answers so far."""
     chosen: int = 0
     """Inputs that were put aside to be asked again; all but those that wait have been."""
-    _next: int = FIRST
+    seldom: bool = False
+    """Whether each check makes the run wait for a round that it can ill afford."""
     _waiting: list[tuple[NDArray[Any], Any]] = field(default_factory=list)
+    _next: int = 0
+
+    def __post_init__(self) -> None:
+        self._next = SELDOM * FIRST if self.seldom else FIRST
 
     def see(self, rows: NDArray[Any], labels: NDArray[Any]) -> None:
         """Put every twentieth of these answered inputs aside, with its answer."""
@@ -63,11 +71,11 @@ class Repeats:
 
         ``room`` is how many rows may still be paid for.
         """
-        complete = self.chosen == MOST
+        complete = self.chosen == MOST and not self.seldom
         if not self._waiting or (self.seen < self._next and not complete):
             return None
         while self.seen >= self._next:
-            self._next *= 2
+            self._next *= SELDOM if self.seldom else 2
         most = len(self._waiting) if room is None else max(0, min(room, len(self._waiting)))
         found, self._waiting = self._waiting[:most], []
         if not found:

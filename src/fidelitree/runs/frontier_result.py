@@ -237,16 +237,21 @@ class Frontier(Sequence[Distillation]):
         """
         return self.knee.report(path, **about)
 
-    def save(self, folder: str | os.PathLike[str]) -> list[Path]:
+    def save(
+        self, folder: str | os.PathLike[str], *, title: str = "", target_name: str = "", notes: str = ""
+    ) -> list[Path]:
         """Write the knee as `Distillation.save` does, and with it all other points; `load` reads them again.
 
         Args:
             folder: Where the files go; it is made where it is missing.
+            title: The headline of the report.
+            target_name: What the report calls the model.
+            notes: A paragraph of yours in the report.
 
         Returns:
             The files that were written, the report last.
         """
-        return self.knee.save(folder)
+        return self.knee.save(folder, title=title, target_name=target_name, notes=notes)
 
     @property
     def stored(self) -> StoredFrontier:
