@@ -18,7 +18,7 @@ _MASTHEAD = re.compile(
     rf'(?:<div><dt>Written</dt><dd>{_TEXT}</dd></div>)?</dl>(?:<p class="notes">({_TEXT})</p>)?</div>'
 )
 _TITLE = re.compile(rf"<title>{_TEXT}</title>")
-_NAME = re.compile(rf'<span class="{NAMED}">{_TEXT}</span>')
+_NAME = re.compile(rf'(<h1 id="verdict-title">{_TEXT})<span class="{NAMED}">{_TEXT}</span>')
 
 
 def facts_of(page: bytes) -> str:
@@ -28,10 +28,11 @@ def facts_of(page: bytes) -> str:
     except UnicodeDecodeError:
         return hashlib.sha256(page).hexdigest()
     text = _MASTHEAD.sub(r"\2", _TITLE.sub("", text, count=1), count=1)
-    return hashlib.sha256(_NAME.sub("the target", text).encode()).hexdigest()
+    return hashlib.sha256(_NAME.sub(r"\1the target", text).encode()).hexdigest()
 
 
 def has_words(page: bytes) -> bool:
-    """Whether its author gave a report a title or notes."""
-    found = _MASTHEAD.search(page.decode(errors="replace"))
-    return found is not None and any(found.group(1, 3))
+    """Whether its author gave a report a title or notes, or the model a name."""
+    text = page.decode(errors="replace")
+    found = _MASTHEAD.search(text)
+    return _NAME.search(text) is not None or (found is not None and any(found.group(1, 3)))

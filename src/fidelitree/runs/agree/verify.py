@@ -288,7 +288,7 @@ def _remark_on_report(stored: Stored) -> str | None:
     if stored.rewritten:
         return f"{REPORT} was written again from this folder, after it was saved"
     if has_words(stored.report):
-        return f"title and notes of {REPORT} are its author's words, which nothing here checks"
+        return f"title, notes and name of the model in {REPORT} are its author's words, which nothing here checks"
     return None
 
 
