@@ -107,6 +107,7 @@ class About:
     words: Callable[[Any], str] = repr
     scores: bool = False
     """Whether labels are scores that were cut at a threshold."""
+    way_out: str = "or pass deterministic=False, and every input is asked anew"
 
     def compare(self, row: NDArray[Any], first: Any, second: Any) -> None:
         """TargetError if an input was answered in two ways."""
@@ -120,7 +121,7 @@ class About:
         return TargetError(
             f"the target answered an input differently the second time: first {first}, then, in another batch, "
             f"{second}{share}. The input: {self._shown(row)}.{near} Switch off what makes the model random (dropout: "
-            f"model.eval()), or pass deterministic=False, and every input is asked anew"
+            f"model.eval()), {self.way_out}"
         )
 
     def _shown(self, row: NDArray[Any]) -> str:

@@ -62,6 +62,8 @@ CERTIFIED = "certified"
 LIMITS = ("max_queries", "max_leaves", "max_seconds", "threshold", "observer")
 """What every learner can be told besides epsilon, delta, seed, and options of its own."""
 
+_NOISY = "or use ft.distill with deterministic=False: learners take functions only"
+
 
 class Lesson:
     """What a learner works with; `run` turns what it does into a result."""
@@ -94,6 +96,7 @@ class Lesson:
             warn_if_fitted(target, space.table, goal.seed)
         counted = Counted(target, product, Memory.usual(product), budget)
         counted.repeats = None if free_of_charge(counted) else Repeats()
+        counted.about = replace(counted.about, way_out=_NOISY)
         observer = limits.get("observer", nobody)
         check_observer(observer)
         return cls(Session.of(counted, source_of(space, goal.seed), goal, observer), space, goal)

@@ -185,6 +185,13 @@ def test_an_answer_that_depends_on_the_batch_is_noticed() -> None:
 # --- what the message says
 
 
+def test_a_learner_names_a_way_out_that_there_is() -> None:
+    with pytest.raises(
+        TargetError, match=r"or use ft\.distill with deterministic=False: learners take functions only$"
+    ):
+        ft.learners.cart(Dropout(0.5, 1), SPACE, 0.05, seed=0)
+
+
 def test_the_message_shows_the_input_and_both_answers_and_the_way_out() -> None:
     calls = []
 
