@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from types import FrameType
 
-NOT_CERTIFIED = 3
+INTERRUPTED = 7
 """`cli.ending` has all codes, and is not imported yet."""
 
 
@@ -34,7 +34,7 @@ def main() -> None:
 def _leave(number: int, frame: FrameType | None) -> None:
     sys.stderr.write("fidelitree: interrupted before there was anything to certify\n")
     sys.stderr.flush()
-    os._exit(NOT_CERTIFIED)
+    os._exit(INTERRUPTED)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,8 @@ RAISED = (Exception, SystemExit)
 if all were well. An interrupt is the user's, and is not among them."""
 MOST = 2**256
 """Counts and seeds stay below it: floats hold it, and so does every format that stores them."""
+LEAST_DELTA = 1e-200
+"""Levels are parts of delta, and as small as 1e-100 of it; no certificate states one below 1e-300."""
 _JSON: dict[str, tuple[type, ...]] = {
     "float": (float, int),
     **{kind.__name__: (kind,) for kind in (int, str, bool)},
@@ -137,8 +139,14 @@ def check_epsilon(value: object) -> float:
 
 
 def check_delta(value: object) -> float:
-    """Probability that a certificate is wrong: above 0 and below 1."""
-    return check_share("delta", value)
+    """Probability that a certificate is wrong: above 0 and below 1, and not so small that parts of it are lost."""
+    number = check_share("delta", value)
+    if number < LEAST_DELTA:
+        raise ParameterError(
+            f"delta must be at least {LEAST_DELTA:g}, so that its parts are numbers still; got {show(value)} - 1e-9 "
+            f"is one false bound in a billion runs"
+        )
+    return number
 
 
 def check_share(name: str, value: object) -> float:

@@ -87,9 +87,19 @@ def test_text_is_what_every_file_can_hold() -> None:
 def test_ends_of_the_ranges_are_allowed_where_the_rule_says_so() -> None:
     assert check_epsilon(0) == 0.0
     assert check_epsilon(0.999) == 0.999
-    assert check_delta(1e-300) == 1e-300
+    assert check_delta(1e-200) == 1e-200
     assert (check_probability("p", 0), check_probability("p", 1)) == (0.0, 1.0)
     assert check_count("seed", 0, least=0) == 0
+
+
+@pytest.mark.parametrize("delta", [1e-323, 1e-300, 9.9e-201])
+def test_a_delta_whose_parts_are_no_numbers_any_more_is_refused(delta: float) -> None:
+    with pytest.raises(ParameterError) as caught:
+        check_delta(delta)
+    assert str(caught.value) == (
+        f"delta must be at least 1e-200, so that its parts are numbers still; got {delta!r} - 1e-9 is one false bound "
+        f"in a billion runs"
+    )
 
 
 def test_numbers_of_other_types_become_plain_ones() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fidelitree.__main__ import NOT_CERTIFIED
+from fidelitree.__main__ import INTERRUPTED as INTERRUPTED_CODE
 from fidelitree.cli.ending import Code
 
 ROOT = Path(__file__).parents[2]
@@ -35,7 +35,7 @@ def test_ctrl_c_while_it_imports_is_one_line(name: str) -> None:
     code = INTERRUPTED.format(name=name, module=MODULE, function=FUNCTION)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stderr == "fidelitree: interrupted before there was anything to certify\n"
-    assert (done.returncode, done.stdout) == (Code.NOT_CERTIFIED, "")
+    assert (done.returncode, done.stdout) == (Code.INTERRUPTED, "")
 
 
 def test_where_ctrl_c_is_ignored_it_stays_so() -> None:
@@ -48,7 +48,7 @@ def test_where_ctrl_c_is_ignored_it_stays_so() -> None:
 
 
 def test_the_code_is_that_of_the_command_line() -> None:
-    assert NOT_CERTIFIED == Code.NOT_CERTIFIED
+    assert INTERRUPTED_CODE == Code.INTERRUPTED
 
 
 def test_the_package_can_be_run_as_a_module() -> None:

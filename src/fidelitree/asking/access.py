@@ -16,6 +16,7 @@ from fidelitree.asking.journal.journal import Ending, Journal
 from fidelitree.asking.journal.run import Run
 from fidelitree.asking.journalled import Journalled, Replayed, ask_again, name_of
 from fidelitree.asking.on_joblib import OnJoblib
+from fidelitree.asking.repeats import Repeats
 from fidelitree.asking.workers import OnWorkers
 from fidelitree.errors import ParameterError, TargetError, check_observer
 from fidelitree.spaces.features.description import outline
@@ -64,6 +65,10 @@ class Access:
     entropy: str | None = None
     replayed: bool = False
     batch_size: int | None = None
+    tolerance: float | None = None
+    deterministic: bool = False
+    """Whether the run relies on equal answers to equal inputs, so that some inputs are asked again."""
+    few_rounds: bool = False
 
     @property
     def resumed(self) -> bool:
@@ -80,6 +85,8 @@ class Access:
             ending = self.journal.ending
         found = Counted(self.target, self.space, memory, budget, self.book, observer, self.calls, ending, self.journal)
         found.batch_size = self.batch_size
+        found.about = replace(found.about, tolerance=self.tolerance)
+        found.repeats = Repeats(seldom=self.few_rounds) if self.deterministic else None
         return found
 
     def end(self, counted: Counted, reason: str) -> None:
@@ -172,7 +179,11 @@ def access(target: Target, space: World, running: Running, call: Call) -> Iterat
             warn_if_fitted(target, space, None if call.door == "certify" else keys[0])
         elif space.kept is not None:
             warn_if_fitted(target, space.kept, None)
-        yield Access(target, product, calls, book, journal, *keys, batch_size=running.batch_size)
+        found = Access(target, product, calls, book, journal, *keys, batch_size=running.batch_size)
+        told = call.arguments
+        relies = told.get("deterministic", False) and not isinstance(target, (Circuit, TruthTable, Tree))
+        few_rounds = told.get("prefer") == "rounds"
+        yield replace(found, tolerance=told.get("tolerance"), deterministic=relies, few_rounds=few_rounds)
 
 
 def run_of(target: str, space: World, call: Call, lists_answers: bool = False) -> Run:

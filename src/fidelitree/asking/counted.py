@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, KeysView, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,11 +14,12 @@ from numpy.typing import NDArray
 from fidelitree.asking.call import Calls, Direct, on_their_way
 from fidelitree.asking.events import Asked, Observer, nobody
 from fidelitree.asking.limits import LEARNING, Budget, BudgetSpent
-from fidelitree.display.wording import counted as numbered
-from fidelitree.display.wording import table
+from fidelitree.asking.queries import Queries, Tally
+from fidelitree.asking.repeats import CHECK, About, check
 from fidelitree.spaces.draw import block_rows
 from fidelitree.spaces.product import ProductSpace, check_space
 from fidelitree.targets.labels import Codes, LabelBook, Target
+from fidelitree.targets.models.fromscores import Above
 from fidelitree.targets.models.remote import Terms, terms_of
 from fidelitree.targets.table import TruthTable
 
@@ -28,82 +28,13 @@ if TYPE_CHECKING:
     from fidelitree.asking.limits import Running
     from fidelitree.asking.memory import Memory, Recalled
     from fidelitree.asking.on_loop import OnLoop
+    from fidelitree.asking.repeats import Again, Repeats
     from fidelitree.spaces.region import Region
 
 __all__ = ["Counted", "Queries", "Tally", "Target"]
 
 
-class Tally(int):
-    """A total that knows its parts: a whole number, and a mapping from purpose to number.
-
-    >>> tally = Tally.of({"grow": 30, "certify": 12})
-    >>> tally + 0, tally["grow"], dict(tally)
-    (42, 30, {'grow': 30, 'certify': 12})
-    """
-
-    by_purpose: Mapping[str, int]
-
-    @classmethod
-    def of(cls, by_purpose: Mapping[str, int]) -> Tally:
-        """The total of the parts."""
-        tally = cls(sum(by_purpose.values()))
-        tally.by_purpose = MappingProxyType(dict(by_purpose))
-        return tally
-
-    def __getitem__(self, purpose: str) -> int:
-        return self.by_purpose.get(purpose, 0)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.by_purpose)
-
-    def keys(self) -> KeysView[str]:
-        """The purposes."""
-        return self.by_purpose.keys()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Tally.of, (dict(self.by_purpose),)  # a read-only view of a mapping cannot be pickled
-
-
 REPEAT, SMALL = 1 / 32, 1 << 16  # labels that the time of a known answer is worth; inputs, of which many will be known
-CHECK = "check"
-"""The purpose of rows that are asked again, to see that answers repeat; nobody uses their labels."""
-
-
-@dataclass(frozen=True)
-class Queries:
-    """What a run cost."""
-
-    asked: Tally
-    """Labels used, repeats included; where all inputs could be asked about (2^20 at most), each counts once."""
-    paid: Tally
-    """Rows that the target answered. It receives more where calls fail and are made again, or where a run resumes and
-    checks that the target is the same: what a run cost is the same for every course it takes."""
-    rounds: int = field(default=0, compare=False)
-    """Batches that had to be answered one after the other."""
-    cost: float | None = None
-    """What the answers cost, where the target has a price: rows times their price, and calls times theirs. As in
-    ``paid``, what was not answered does not count: calls that failed, and those that the clock or Ctrl-C gave up. Whose
-    server charges for them too pays for ``retries`` and for ``concurrency`` calls more at most."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, as the command line prints it."""
-        told: dict[str, Any] = {"asked": dict(self.asked), "paid": dict(self.paid), "rounds": self.rounds}
-        return told if self.cost is None else {**told, "cost": self.cost}
-
-    def __str__(self) -> str:
-        parts = ", ".join(f"{purpose} {count:,}" for purpose, count in self.asked.by_purpose.items())
-        again = self.paid.by_purpose.get(CHECK, 0)
-        checked = f", {again:,} of them to check that answers repeat" if again else ""
-        told = f"{self.asked:,} labels asked ({parts or 'none'}), {self.paid:,} rows paid{checked}"
-        waited = numbered(self.rounds, "round")
-        return told if self.cost is None else f"{told} in {waited}, at a cost of {self.cost:,.6g}"
-
-    def _repr_html_(self) -> str:
-        asked, paid = self.asked.by_purpose, self.paid.by_purpose
-        counts = [(name, asked.get(name, 0), paid.get(name, 0)) for name in {**asked, **paid}]
-        every = (*counts, ("all", int(self.asked), int(self.paid)))
-        rows = ((name, f"{labels:,}", f"{rows:,}") for name, labels, rows in every)
-        return table(("purpose", "labels asked", "rows paid"), rows)
 
 
 @dataclass(eq=False)
@@ -140,6 +71,9 @@ class Counted:
     """Where it does, and inputs are few, the probability of those that have not come so far."""
     batch_size: int | None = None
     """The most inputs of one call, which calls that have a price are counted by."""
+    repeats: Repeats | None = None
+    """Which inputs are asked once more, to see that answers repeat; None where they need not."""
+    about: About = field(init=False)
     rounds: int = 0
     """Batches that the target has answered; none of them was known before the one before it was answered."""
     _sent: tuple[int, int] = 0, 0  # inputs and calls that were paid for
@@ -152,6 +86,7 @@ class Counted:
         self._terms = terms_of(self.target)
         if self.calls is None:
             self.calls = straight_to(self.target, self.space, self.book)
+        self.about = About(self.space, scores=isinstance(self.target, Above))
 
     @property
     def deterministic(self) -> bool:
@@ -227,6 +162,8 @@ class Counted:
             codes = self._learn(recalled, answers, purpose)
             if self.once and (self.space.points or 0) <= SMALL:
                 self.unknown -= float(self.space.chances(recalled.fresh).sum())
+        if (again := self._due()) is not None:
+            check(again, self.labels(self._pay(again.rows, CHECK)).tolist(), self.about)
         self._count(purpose, labels)
         return codes
 
@@ -288,6 +225,8 @@ class Counted:
             self._take_back(recalled, paid)
             raise
         codes = self._learn(recalled, answers, purpose)
+        if (again := self._due()) is not None:
+            check(again, self.labels(self._pay(again.rows, CHECK)).tolist(), self.about)
         self._count(purpose, missing)
         return codes
 
@@ -303,11 +242,27 @@ class Counted:
     def _learn(self, recalled: Recalled, answers: Codes, purpose: str) -> Codes:
         """Take what was paid for into memory; repeats that were checked have a purpose of their own."""
         assert self.memory is not None, "what was recalled came from a memory"
-        codes = self.memory.learn(recalled, answers)
+        seen = self.book.seen
+        codes = self.memory.learn(
+            recalled, answers, lambda row, first, second: self.about.compare(row, seen[first], seen[second])
+        )
         if recalled.repeats:
             self._paid[purpose] -= len(recalled.repeats)
             self._paid[CHECK] += len(recalled.repeats)
         return codes
+
+    def _due(self) -> Again | None:
+        """Inputs that are to be asked again now, as far as limits allow; if all inputs may be asked, they go first."""
+        if self.repeats is None:
+            return None
+        limit, points = self.budget.max_queries, self.space.points
+        kept = 0 if points is None or limit is None or points > limit else points + self._paid[CHECK]
+        again = self.repeats.due(None if limit is None else limit - max(self.paid, kept))
+        try:
+            self._charge(0 if again is None else len(again.rows))
+        except BudgetSpent:
+            return None
+        return again
 
     def _count(self, purpose: str, labels: int) -> None:
         self._asked[purpose] += labels
@@ -328,15 +283,21 @@ class Counted:
         self.rounds += 1
         self._count(purpose, rows)
 
-    def _check_time(self, found: Mapping[int, NDArray[Any]], learning: bool) -> None:
-        """Of a batch that takes several calls, the time may be over after any of them; its labels are known then."""
+    def _cut_off(self, found: Mapping[int, NDArray[Any]], purpose: str) -> bool:
+        """Of a batch that takes several calls, the time may be over after any of them; its labels are known then.
+
+        A check is given up without a word, and the run ends at its next look at the clock.
+        """
         if self.budget.max_seconds is None:
-            return
+            return False
+        if purpose == CHECK:
+            return self._late(learning=False)
         answered, replayed = sum(map(len, found.values())), self._cut_after()
-        if answered >= replayed > 0 or (not replayed and self._late(learning)):
+        if answered >= replayed > 0 or (not replayed and self._late(purpose != "certify")):
             self.late_looks.append((self.looks, answered))
             self.cut = self.book.encode(np.concatenate(list(found.values()))) if found else self.cut
             raise BudgetSpent(self.budget.time_over)
+        return False
 
     def _pay(self, batch: NDArray[Any], purpose: str, spare: bool = False) -> Codes:
         if not len(batch):
@@ -353,23 +314,26 @@ class Counted:
                     found[start] = labels
                     self._paid[purpose] += len(labels)
                 answered += len(labels)
-                if answered < len(batch):
-                    self._check_time(found, purpose != "certify")
+                if answered < len(batch) and self._cut_off(found, purpose):
+                    break
         except KeyboardInterrupt as stop:
             came = sum(len(labels) for _, labels in on_their_way(coming, stop))
             self._paid[purpose] += came
             answered += came
             raise
-        except BudgetSpent:
+        finally:
             if isinstance(coming, Generator):  # calls that nobody waits for any more are given up now
                 coming.close()
-            raise
-        finally:
             self._charge(len(batch), answered)
+        if answered < len(batch):  # a check that the clock ended, in this run or in the one that is replayed
+            return np.zeros(0, np.intp)
         self.rounds += 1
         # Labels are numbered in draw order, whatever order they were answered in.
         parts = [found[start] for start in sorted(found)]
-        return self.book.encode(parts[0] if len(parts) == 1 else np.concatenate(parts))
+        labels = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        if self.repeats is not None and purpose != CHECK:
+            self.repeats.see(batch, labels)
+        return self.book.encode(labels)
 
 
 def straight_to(

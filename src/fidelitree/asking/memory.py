@@ -8,7 +8,7 @@ from the answers that a certificate takes.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
 from itertools import accumulate
@@ -90,6 +90,17 @@ def _limit_files() -> Iterator[Path]:
                 yield from (folder / file for folder in accumulate(Path(own).parts[1:], truediv, initial=group))
 
 
+Compare = Callable[[NDArray[Any], int, int], None]
+"""Looks at an input and the codes of two answers to it."""
+
+
+def _refuse(row: NDArray[Any], first: int, second: int) -> None:
+    raise TargetError(
+        "the target answered an input differently the second time, so its answers cannot be remembered: "
+        "pass deterministic=False, and every input is asked anew"
+    )
+
+
 class Recalled(NamedTuple):
     """A batch as a memory sees it: the keys of all its inputs, and the inputs that have to be asked with theirs."""
 
@@ -152,15 +163,16 @@ class Memory:
         self._to_check += len(recalled.repeats)
         self.checked -= len(recalled.repeats)
 
-    def learn(self, recalled: Recalled, answers: Codes) -> Codes:
-        """Codes of the whole batch, given those of what had to be asked; TargetError where a repeat differs."""
+    def learn(self, recalled: Recalled, answers: Codes, compare: Compare = _refuse) -> Codes:
+        """Codes of the whole batch, given those of what had to be asked; TargetError where a repeat differs.
+
+        ``compare`` raises it unless two codes stand for one answer, of which the first is kept.
+        """
         known = dict(zip(recalled.asked, answers.tolist(), strict=True))
         for key in recalled.repeats:
             if known[key] != self._codes[key]:
-                raise TargetError(
-                    "the target answered an input differently the second time, so its answers cannot be remembered: "
-                    "pass deterministic=False, and every input is asked anew"
-                )
+                compare(recalled.rows[recalled.asked.index(key)], self._codes[key], known[key])
+                known[key] = self._codes[key]
         if recalled.asked is recalled.keys:
             self._remember(known)
             return np.asarray(answers, np.intp)

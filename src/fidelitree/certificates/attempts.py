@@ -23,6 +23,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,6 +41,7 @@ LATE = 0.6  # of a budget that will be spent goes into learning, the rest into t
 LOOK = 20  # answers before an attempt may be given up
 FAIR_TRIAL = 200  # over epsilon: answers by which a tree is judged in the end that is not good enough
 MILESTONE = 64  # labels at which the first standing attempts are opened; the next at twice as many, and so on
+Step = Callable[[], None]
 _TREES, _CONSTANTS = 3, 2  # standing attempts that still count: the last ones
 _TOLD = 2  # standard deviations between the counts of two labels tell which is the more frequent one
 
@@ -119,10 +121,15 @@ class StandingAttempts:
 
     def count(self, batch: NDArray[Any], labels: NDArray[Any], stream: str = TEST) -> None:
         """Count answers to inputs that came as the space gives them, before they teach anybody."""
-        _counted_together(self.live, batch, labels, stream)
+        _in_one_step(self.steps(batch, labels, stream))
+
+    def steps(self, batch: NDArray[Any], labels: NDArray[Any], stream: str = TEST) -> list[Step]:
+        """What is left to do of it once everything is worked out."""
+        kept = [partial(self.kept.keep, batch, labels)] if self.live else []
+        return [_adding(self.live, _worked_out(self.live, batch, labels, stream)), *kept, partial(self._vote, labels)]
+
+    def _vote(self, labels: NDArray[Any]) -> None:
         self._votes.update(labels.tolist())
-        if self.live:
-            self.kept.keep(batch, labels)
 
     def usual(self) -> Any:
         """The most frequent label of those inputs, the first in order among equals; None before the first."""
@@ -143,25 +150,35 @@ class StandingAttempts:
         return _parted(self.live)[0]
 
 
-def _counted_together(
+def _worked_out(
     attempts: Sequence[Attempt], batch: NDArray[Any], labels: NDArray[Any], stream: str
 ) -> list[BatchCounts]:
-    """Count a batch for all attempts or for none: first it is worked out, then it is added.
-
-    An interrupt that comes while it is added waits until that is done.
-    """
-    tallies = [attempt.tally(batch, labels, stream) for attempt in attempts]
-    try:
-        _add(attempts, tallies)
-    except KeyboardInterrupt:
-        _add(attempts, tallies)
-        raise
-    return tallies
+    """What a batch would add to each attempt; nothing is counted yet, so an interrupt loses nothing."""
+    return [attempt.tally(batch, labels, stream) for attempt in attempts]
 
 
-def _add(attempts: Sequence[Attempt], tallies: Sequence[BatchCounts]) -> None:
-    for attempt, tally in zip(attempts, tallies, strict=True):
-        attempt.add(tally)
+def _adding(attempts: Sequence[Attempt], tallies: Sequence[BatchCounts]) -> Step:
+    """Counts what was worked out, for all attempts; to do so twice changes nothing."""
+    pairs = list(zip(attempts, tallies, strict=True))
+
+    def add() -> None:
+        for attempt, tally in pairs:
+            attempt.add(tally)
+
+    return add
+
+
+def _in_one_step(steps: Sequence[Step]) -> None:
+    """Take all of these short steps; an interrupt that comes in between is heard after the last one."""
+    interrupt: KeyboardInterrupt | None = None
+    for step in steps:
+        try:
+            step()
+        except KeyboardInterrupt as stop:
+            interrupt = stop
+            step()
+    if interrupt is not None:
+        raise interrupt
 
 
 def _parted(attempts: list[Attempt]) -> tuple[list[Attempt], list[Attempt]]:
@@ -258,10 +275,10 @@ class Attempts:
 
         Where some were not ``asked``, because every tree defers them, what is left tells nothing about other trees.
         """
-        tallies = _counted_together(self.all, batch, labels, TEST)
-        self.kept.keep(*((batch, labels) if asked is None else (batch[asked], labels[asked])))
-        if asked is None:
-            self.standing.count(batch, labels)
+        tallies = _worked_out(self.all, batch, labels, TEST)
+        own = (batch, labels) if asked is None else (batch[asked], labels[asked])
+        standing = self.standing.steps(batch, labels) if asked is None else []
+        _in_one_step([_adding(self.all, tallies), partial(self.kept.keep, *own), *standing])
         return tallies[-1].wrong if tallies else np.zeros(len(labels), np.bool_)
 
     def to_ask(self, batch: NDArray[Any]) -> NDArray[np.bool_] | None:

@@ -282,9 +282,8 @@ def _files(stored: Stored, given: World | None) -> Check:
     about, listed, found = "the files are as they were saved", stored.run.get(FILES), stored.digests
     if not isinstance(listed, dict):
         return Check(None, f"{about}: no digests of them are stored")
-    changed = [name for name in found if listed.get(name) != found[name]]
-    if changed:
-        return Check(False, f"{about}: {', '.join(changed)} is not")
+    if stored.changed:
+        return Check(False, f"{about}: {', '.join(stored.changed)} is not")
     spared = {REPORT} if given is None else {REPORT, SPACE}  # a report that is not there claims nothing
     wanted = dict.fromkeys([TREE, CERTIFICATE, SPACE, TRACE, *map(str, listed)])
     missing = [name for name in wanted if name not in found and name not in spared]

@@ -8,7 +8,7 @@
 ``frontier.json`` the trees of all sizes that the same answers certify, each with its certificate
 ``space.json``    where inputs come from, exactly; with `Rows`, all rows of the table
 ``trace.csv``     one line for each record of the trace
-``run.json``      how the run was asked for, why it ended, what it cost; SHA-256 of all files above and of the report
+``run.json``      how the run was asked for, why it ended, what it cost; SHA-256 of all files above, and of the report
 ``report.html``   all of it for people
 ``journal.db``    every answer, where the run kept a journal; it is copied here
 ``verify.py``     checks all this with Python alone (`standalone`)
@@ -42,6 +42,7 @@ from fidelitree.asking.journal.run import LIMITS
 from fidelitree.certificates import standalone
 from fidelitree.certificates.certificate import Certificate
 from fidelitree.certificates.frontierfile import StoredFrontier
+from fidelitree.certificates.reportfile import facts_of
 from fidelitree.errors import (
     FidelitreeError,
     FormatError,
@@ -132,6 +133,8 @@ class Stored:
     trace: str | None = None
     frontier: StoredFrontier | None = None
     surrogate: Ensemble | None = None
+    rewritten: bool = False
+    """Whether the report is what this folder gives when it is written again."""
 
     @property
     def journal(self) -> Path | None:
@@ -147,7 +150,23 @@ class Stored:
     def digests(self) -> dict[str, str]:
         """SHA-256 of each file that `save` writes and that is here, but for the one that lists them."""
         found = (TREE, TESTED, CERTIFICATE, SURROGATE, FRONTIER, SPACE, TRACE, REPORT)
-        return {name: _digest((self.folder / name).read_bytes()) for name in found if (self.folder / name).is_file()}
+        return {name: _listed(name, path.read_bytes()) for name in found if (path := self.folder / name).is_file()}
+
+    @property
+    def report(self) -> bytes:
+        """The page; nothing where there is none."""
+        return (self.folder / REPORT).read_bytes() if (self.folder / REPORT).is_file() else b""
+
+    @property
+    def changed(self) -> list[str]:
+        """Files whose digest is not the one that is listed; older folders list that of the whole report."""
+        listed = self.run.get(FILES)
+        if not isinstance(listed, dict):
+            return []
+        found = {name: digest for name, digest in self.digests.items() if listed.get(name) != digest}
+        if self.rewritten or listed.get(REPORT) == _digest(self.report):
+            found.pop(REPORT, None)
+        return [*found]
 
 
 @dataclass(frozen=True)
@@ -178,7 +197,7 @@ def save(folder: str | os.PathLike[str], tree: Tree, certificate: Certificate, r
         RUN: "",
         REPORT: record.report,
     }
-    files = {name: _digest(text.encode()) for name, text in texts.items() if name != RUN}
+    files = {name: _listed(name, text.encode()) for name, text in texts.items() if name != RUN}
     texts[RUN] = json.dumps({**record.run, FILES: files}, indent=1) + "\n"
     with writing(folder, "give a folder, or a name that is not taken"), _beside(folder) as place:
         kept = (folder / JOURNAL).is_file() or (record.journal is not None and record.journal.is_file())
@@ -245,6 +264,11 @@ def _beside(folder: Path) -> Iterator[Path]:
             with suppress(OSError):
                 folder.rmdir()
         raise
+
+
+def _listed(name: str, content: bytes) -> str:
+    """The digest of a file: of a report without its author's words, which may be written again."""
+    return facts_of(content) if name == REPORT else _digest(content)
 
 
 def _digest(content: bytes) -> str:

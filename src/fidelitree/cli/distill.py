@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fidelitree.cli.ending import Code, StatusLine, in_options, note
-from fidelitree.cli.result_folder import ResultOptions
+from fidelitree.cli.result_folder import ResultOptions, goes_on
 from fidelitree.cli.shared_options import (
     Budgets,
     Confidence,
@@ -47,20 +47,22 @@ def distill(
     """Distil a target into a small tree with a certificate.
 
     Ctrl-C ends the run with the best tree so far and what is certified about it. Every answer is kept in a journal: the
-    same command goes on from there, and pays for nothing twice. Ends with 6 if the error is certified over draws and
-    rows of the table that were kept aside refute it.
+    same command goes on from there, and pays for nothing twice; an interrupted run without the goal ends with 7. Ends
+    with 6 if the error is certified over draws and rows of the table that were kept aside refute it.
     """
 
     def begin(found: OpenedTarget, more: dict[str, Any]) -> Distillation:
         return _run(target, found, inputs, {**keywords(options), **more})
 
     made = result.make(target, reading, begin, _sentences, _plain)
-    if made.certificate.holds and made.refuted_by_rows:
+    curve = made.frontier if made.certificate.epsilon is None else None
+    interrupted, met = "interrupted" in made.reason, made.certificate.holds and (curve is None or curve.informative)
+    if met and made.refuted_by_rows:
         return Code.REFUTED_BY_ROWS
-    if made.certificate.holds:
+    if met and not (interrupted and curve is not None):
         return Code.CERTIFIED
     note(f"{made.certificate.standing.words}: {_way_out(made)}")
-    return Code.NOT_CERTIFIED
+    return Code.INTERRUPTED if interrupted else Code.NOT_CERTIFIED
 
 
 def _run(target: str, found: OpenedTarget, inputs: SpaceOptions, arguments: dict[str, Any]) -> Distillation:
@@ -107,7 +109,7 @@ def _way_out(made: Distillation) -> str:
     bound = made.certificate.error_bound
     again = "the same command goes on from there"
     if "interrupted" in made.reason:
-        cure = f"let it run on ({again}), or set --max-seconds to have it end by itself"
+        cure = f"let it run on ({goes_on(made.journal)}), or set --max-seconds to have it end by itself"
     elif "max_" in made.reason:
         limit = made.reason.partition(" = ")[0].rpartition(" ")[2].replace("_", "-")
         cure = f"raise --{limit} ({again})"

@@ -128,6 +128,7 @@ class Code(IntEnum):
     CHANGED = 4
     UNDECIDED = 5
     REFUTED_BY_ROWS = 6
+    INTERRUPTED = 7
 
 
 def guarded(command: Callable[..., int]) -> Callable[..., None]:
@@ -145,8 +146,8 @@ def guarded(command: Callable[..., int]) -> Callable[..., None]:
         except OSError as error:
             where = f": {error.filename}" if error.filename else ""
             code = _failed(f"{error.strerror or error}{where}", Code.BAD_INPUT)
-        except KeyboardInterrupt:
-            code = _failed("interrupted before there was anything to certify", Code.NOT_CERTIFIED)
+        except KeyboardInterrupt as stop:
+            code = _failed(str(stop) or "interrupted before there was anything to certify", Code.INTERRUPTED)
         if code:
             raise typer.Exit(code)
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from fidelitree.cli.ending import Code, StatusLine, note, say
-from fidelitree.cli.result_folder import ResultOptions
+from fidelitree.cli.ending import Code, StatusLine, in_options, note, say
+from fidelitree.cli.result_folder import ResultOptions, goes_on
 from fidelitree.cli.shared_options import Budgets, Confidence, MoneyLimit, NumberOptions, keywords
 from fidelitree.cli.space_options import SpaceOptions, fit_line
 from fidelitree.cli.target_options import OpenedTarget, TargetOptions, TargetText, command_line
@@ -42,9 +42,10 @@ def frontier(
     """Distil a target into trees of 1, 2, 3, 5, 8 ... leaves, each with a certificate.
 
     There is no error to name beforehand: look at the curve, and pick a size with --pick of show, export and report. It
-    ends with 0 as soon as something is certified, also where a budget or Ctrl-C ended the run. Every answer is kept in
-    a journal: the same command goes on from there, and pays for nothing twice. Ends with 6 if rows of the table that
-    were kept aside refute what is certified over draws.
+    ends with 0 if the tree at the knee is certified to agree more often than a guess, also where a budget ended the
+    run, and with 3 if it is not. Every answer is kept in a journal: after Ctrl-C or a request to end it ends with 7,
+    and the same command goes on from there and pays for nothing twice. Ends with 6 if rows of the table that were kept
+    aside refute what is certified over draws.
     """
 
     def begin(found: OpenedTarget, more: dict[str, Any]) -> Frontier:
@@ -54,11 +55,14 @@ def frontier(
     others = [point.leaves for point in made.points if point.leaves != made.knee.leaves]
     if others and not result.as_json:
         say(f"another size: fidelitree show {result.folder(target)} --pick leaves={others[-1]}")
-    if made.points[-1].certificate.holds and made.refuted_by_rows:
+    if made.informative and made.refuted_by_rows:
         return Code.REFUTED_BY_ROWS
-    if made.points[-1].certificate.holds:
+    if "interrupted" in made.reason:
+        note(f"interrupted: {goes_on(made.knee.journal)}")
+        return Code.INTERRUPTED
+    if made.informative:
         return Code.CERTIFIED
-    note("nothing certified: allow more labels with --max-queries, or more time with --max-seconds")
+    note(in_options(made.shortfall))
     return Code.NOT_CERTIFIED
 
 
@@ -84,7 +88,7 @@ def _sentences(made: Frontier) -> list[str]:
 def _plain(made: Frontier) -> dict[str, Any]:
     knee = made.knee
     return {
-        "certified": made.points[-1].certificate.holds,
+        "certified": made.informative,
         "reason": made.reason,
         "refuted_by_rows": made.refuted_by_rows,
         "never": made.lost_labels(),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeAlias, TypeVar
 import typer
 
 from fidelitree.cli.ending import AsJson, check_place, say, say_json
-from fidelitree.cli.shared_options import RunningOptions, interruptible
+from fidelitree.cli.shared_options import RunningOptions, finishing, interruptible
 from fidelitree.cli.target_options import OpenedTarget, TargetOptions, opened, plain_name
 from fidelitree.cli.view import stay, streaming
 from fidelitree.errors import FidelitreeError
@@ -28,6 +28,13 @@ class Saved(Protocol):
 
 Made = TypeVar("Made", bound=Saved)
 Begin: TypeAlias = "Callable[[OpenedTarget, dict[str, Any]], Made]"
+
+
+def goes_on(journal: Path | None) -> str:
+    """What happens if the command of an interrupted run is given again."""
+    if journal is None:
+        return "no answers were kept, so the same command begins anew"
+    return "the same command goes on from there"
 
 
 @contextmanager
@@ -71,23 +78,34 @@ class ResultOptions(RunningOptions):
         sentences: Callable[[Made], list[str]],
         plain: Callable[[Made], dict[str, Any]],
     ) -> Made:
-        """Run a target with its journal, say what came out, in words or as JSON, and keep it."""
+        """Run a target with its journal, keep what came out, and say it, in words or as JSON."""
         folder = self.folder(target)
         check_place("--out", folder, folder=True)
         with ExitStack() as page:
             live = page.enter_context(streaming(f"A run: {plain_name(target)}")) if self.view else None
             made, journal = self._run(target, reading, begin, live)
-            if not self.as_json:
-                say(*sentences(made))
-            self.clear(folder, journal)
-            files = made.save(folder)
-            if self.as_json:
-                say_json({**plain(made), "files": [str(path) for path in files]})
-            else:
-                say(f"wrote {folder}: {', '.join(path.name for path in files)}", f"report: {files[-1]}")
+            files = self._saved(made, folder, journal)
+            try:
+                if self.as_json:
+                    say_json({**plain(made), "files": [str(path) for path in files]})
+                else:
+                    say(*sentences(made))
+                    say(f"wrote {folder}: {', '.join(path.name for path in files)}", f"report: {files[-1]}")
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt(f"interrupted, and the result is in {folder}") from None
             if live is not None:
                 stay(live, folder)
         return made
+
+    def _saved(self, made: Saved, folder: Path, journal: Path | None) -> list[Path]:
+        """The files of a result, which is on disk before anything is said about it."""
+        try:
+            with finishing():
+                self.clear(folder, journal)
+                return made.save(folder)
+        except KeyboardInterrupt:
+            told = f"interrupted while the result was written to {folder}, where it may be missing: {goes_on(journal)}"
+            raise KeyboardInterrupt(told) from None
 
     def _run(
         self, target: str, reading: TargetOptions, begin: Begin[Made], live: LiveRun | None

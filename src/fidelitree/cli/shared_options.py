@@ -293,10 +293,34 @@ def interruptible() -> Iterator[list[int]]:
         came.append(number)
         raise KeyboardInterrupt
 
-    heard = [number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) != signal.SIG_IGN]
-    before = {number: signal.signal(number, interrupt) for number in heard}
-    try:
+    with _heard(interrupt):
         yield came
+
+
+@contextmanager
+def finishing() -> Iterator[None]:
+    """What is short and must not be lost is finished although the process is asked to end; asked again, it ends."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+
+    def wait(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        if len(came) > 1:
+            raise KeyboardInterrupt
+
+    with _heard(wait):
+        yield
+
+
+@contextmanager
+def _heard(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """Ctrl-C and a request to end call this; not where the process was started with them ignored."""
+    heard = [number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, handler) for number in heard}
+    try:
+        yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, usual in before.items():
+            signal.signal(number, usual)

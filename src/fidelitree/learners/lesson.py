@@ -23,6 +23,7 @@ from fidelitree.asking.counted import Counted, tabulate
 from fidelitree.asking.events import Finished, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent
 from fidelitree.asking.memory import Memory
+from fidelitree.asking.repeats import Repeats
 from fidelitree.certificates.attempts import FAIR_TRIAL, LATE, LOOK
 from fidelitree.errors import ParameterError, check_delta, check_epsilon, check_observer
 from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction, free_of_charge
@@ -61,6 +62,8 @@ CERTIFIED = "certified"
 LIMITS = ("max_queries", "max_leaves", "max_seconds", "threshold", "observer")
 """What every learner can be told besides epsilon, delta, seed, and options of its own."""
 
+_NOISY = "or use ft.distill with deterministic=False: learners take functions only"
+
 
 class Lesson:
     """What a learner works with; `run` turns what it does into a result."""
@@ -92,6 +95,8 @@ class Lesson:
         if space.table is not None:
             warn_if_fitted(target, space.table, goal.seed)
         counted = Counted(target, product, Memory.usual(product), budget)
+        counted.repeats = None if free_of_charge(counted) else Repeats()
+        counted.about = replace(counted.about, way_out=_NOISY)
         observer = limits.get("observer", nobody)
         check_observer(observer)
         return cls(Session.of(counted, source_of(space, goal.seed), goal, observer), space, goal)

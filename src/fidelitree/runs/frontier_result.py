@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, overload
 from fidelitree.asking.counted import Queries, Tally
 from fidelitree.asking.events import TreeJudged
 from fidelitree.certificates import store
+from fidelitree.certificates.attempts import LATE
 from fidelitree.certificates.frontierfile import StoredFrontier, StoredPoint
 from fidelitree.display.canvas import check_suffix, save
 from fidelitree.display.card import card, folded
@@ -25,7 +26,7 @@ from fidelitree.display.wording import leaves as in_words
 from fidelitree.errors import FormatError, MissingExtraError, ParameterError, check_count, check_number
 from fidelitree.runs.result import Distillation
 from fidelitree.runs.strategies.forecast import Forecast, halved
-from fidelitree.theory.sequential import FRONTIER
+from fidelitree.theory.sequential import FRONTIER, Bet, level_in
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -237,16 +238,21 @@ class Frontier(Sequence[Distillation]):
         """
         return self.knee.report(path, **about)
 
-    def save(self, folder: str | os.PathLike[str]) -> list[Path]:
+    def save(
+        self, folder: str | os.PathLike[str], *, title: str = "", target_name: str = "", notes: str = ""
+    ) -> list[Path]:
         """Write the knee as `Distillation.save` does, and with it all other points; `load` reads them again.
 
         Args:
             folder: Where the files go; it is made where it is missing.
+            title: The headline of the report.
+            target_name: What the report calls the model.
+            notes: A paragraph of yours in the report.
 
         Returns:
             The files that were written, the report last.
         """
-        return self.knee.save(folder)
+        return self.knee.save(folder, title=title, target_name=target_name, notes=notes)
 
     @property
     def stored(self) -> StoredFrontier:
@@ -323,6 +329,33 @@ class Frontier(Sequence[Distillation]):
     def refuted_by_rows(self) -> bool:
         """Whether real rows that were kept aside show a larger error than is certified over draws at the knee."""
         return self.knee.refuted_by_rows
+
+    @property
+    def informative(self) -> bool:
+        """Whether the tree at the knee is certified to agree more often than a guess among the labels that came.
+
+        Of k labels some guess is right on at least 1/k of the inputs; k is 2 if one label came, or if answers are
+        numbers.
+        """
+        return self.knee.error_bound < self._guess
+
+    @property
+    def _guess(self) -> float:
+        """The error of a guess."""
+        seen = {label for point in self.points for label in point.tree.labels.tolist()}
+        return 1 - 1 / (max(2, len(seen)) if self.knee.certificate.tolerance is None else 2)
+
+    @property
+    def shortfall(self) -> str:
+        """What to do where nothing useful is certified."""
+        if self.knee.certificate.method == "exact":
+            return "no tree this small agrees more often than a guess: allow more leaves with max_leaves"
+        tests = Bet(level_in(FRONTIER, 1, self.delta)).needed_for(self._guess)
+        least, asked = math.ceil(tests / (1 - LATE)), int(self.queries.asked)
+        if asked < least:
+            told = "1 label is" if asked == 1 else f"{asked:,} labels are"
+            return f"nothing useful certified: {told} too few, give max_queries at least {least}"
+        return "nothing useful certified: allow more labels with max_queries, or more time with max_seconds"
 
     def foreseen(self) -> list[str]:
         """What was to be expected before the expensive part, where somebody looked; it is no promise."""

@@ -272,7 +272,9 @@ class Distillation:
         more = tag("p", " ".join([*self.certificate.sentences(size), self.hint]).strip(), style="margin:.6em 0 0")
         return card(self.certificate.standing, str(self.certificate), facts, join(more, tree))
 
-    def save(self, folder: str | os.PathLike[str]) -> list[Path]:
+    def save(
+        self, folder: str | os.PathLike[str], *, title: str = "", target_name: str = "", notes: str = ""
+    ) -> list[Path]:
         """Write tree, certificate, space, trace, run and report into a folder, which ``ft.verify`` can check.
 
         The frontier, where there is one, goes with it, so that another size can be picked afterwards: `Frontier.load`.
@@ -280,12 +282,20 @@ class Distillation:
         What was stored there before is replaced once all of it is on disk, and not at all where that fails.
         The space is stored with all observed values, so that it can be checked without the table: give the folder to
         nobody who must not see them.
+
+        Args:
+            folder: Where the files go; it is made where it is missing.
+            title: The headline of the report.
+            target_name: What the report calls the model.
+            notes: A paragraph of yours in the report.
+
+        Returns:
+            The files that were written, the report last.
         """
+        page = self._page(title=title, target_name=target_name, notes=notes)
         run = {**self.run, "reason": self.reason, "asked": dict(self.queries.asked), "paid": dict(self.queries.paid)}
         curve = None if self.frontier is None else self.frontier.stored
-        record = store.RunRecord(
-            self.space, self.rows, run, self.tested, self._page(), curve, self.surrogate, self.journal
-        )
+        record = store.RunRecord(self.space, self.rows, run, self.tested, page, curve, self.surrogate, self.journal)
         return store.save(folder, self.tree, self.certificate, record)
 
     def card(self) -> str:

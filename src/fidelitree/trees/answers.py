@@ -112,23 +112,23 @@ class Kept:
     """Collects answers while a run counts them."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
-        self._inputs: list[NDArray[Any]] = []
-        self._labels: list[NDArray[Any]] = []
+        self._parts: list[tuple[NDArray[Any], NDArray[Any]]] = []
         self._left, self._dropped = most_bytes, 0
 
     def keep(self, inputs: NDArray[Any], labels: NDArray[Any]) -> None:
-        """The next answers; they are dropped once there is no room for them."""
+        """The next answers; they are dropped once there is no room for them. To keep them twice changes nothing."""
+        if self._parts and self._parts[-1][1] is labels:
+            return
         self._left -= inputs.nbytes
         if self._left < 0:
             self._dropped += len(labels)
         else:
-            self._inputs.append(inputs.copy())  # a view would keep the whole block that it was cut from
-            self._labels.append(labels)
+            self._parts.append((inputs.copy(), labels))  # a view would keep the whole block that it was cut from
 
     def label_counts(self) -> dict[Any, int]:
         """How often each label was the answer."""
         counts: Counter[Any] = Counter()
-        for labels in self._labels:
+        for _, labels in self._parts:
             counts.update(labels.tolist())
         return dict(counts)
 
@@ -137,11 +137,11 @@ class Kept:
 
         Those to inputs that a ``tree`` defers are none of its own.
         """
-        if not self._inputs:
+        if not self._parts:
             return None
-        if len(self._inputs) > 1:  # put together once, however often they are asked for
-            self._inputs, self._labels = [np.concatenate(self._inputs)], [np.concatenate(self._labels)]
-        (inputs,), (labels,) = self._inputs, self._labels
+        if len(self._parts) > 1:  # put together once, however often they are asked for
+            self._parts = [tuple(map(np.concatenate, zip(*self._parts, strict=True)))]  # type: ignore[list-item]
+        ((inputs, labels),) = self._parts
         if tree is not None and tree.defers:
             own = answered(tree, inputs)
             inputs, labels = inputs[own], labels[own]

@@ -105,3 +105,29 @@ def test_an_interrupt_is_the_users() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         GuardedTarget(interrupted, BITS).tried(some_inputs(BITS, 4))
+
+
+@pytest.mark.parametrize("batch", ["dict", "pandas", "polars"])
+def test_a_zero_has_no_sign_as_in_the_memory(batch: Any) -> None:
+    space, signs = ft.ProductSpace([ft.Numeric("age", -1, 1), ft.Numeric("height", -1, 1)], batch=batch), []
+
+    def target(table: Any) -> Any:
+        signs.extend(np.signbit(np.asarray(table["age"])).tolist())
+        return np.zeros(len(table["age"]), int)
+
+    inner = np.array([[-0.0, -0.0], [0.0, 0.5], [-0.5, -0.0]])
+    GuardedTarget(target, space)(inner)
+    assert signs == [False, False, True]
+    assert np.signbit(inner[:, 0]).tolist() == [True, False, True], "the caller's rows are as they were"
+
+
+def test_a_sampler_that_draws_both_zeros_has_one_answer_for_them() -> None:
+    """The memory takes them for one input; a target that tells them apart would contradict itself."""
+
+    def draws(rows: int, rng: np.random.Generator) -> pd.DataFrame:
+        signs = rng.choice([-1.0, 1.0], rows)
+        return pd.DataFrame({"change": np.where(rng.random(rows) < 0.9, signs * 0.0, signs), "age": signs * 0.0})
+
+    space = ft.Sampler(draws, like=draws(10, np.random.default_rng(0)))
+    found = ft.distill(lambda table: np.signbit(table["change"].to_numpy()).astype(int), space, 0.2, seed=0)
+    assert found.certificate.holds

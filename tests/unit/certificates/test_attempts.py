@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import fidelitree as ft
 from fidelitree.asking.events import Event, TreeJudged, UnderTest
-from fidelitree.certificates.attempts import Attempts
+from fidelitree.certificates.attempts import Attempt, Attempts, StandingAttempts
 from fidelitree.theory.sequential import LEDGERS, LOWER_ENDS, error_bound, level_in
+from fidelitree.trees.answers import Kept
 from fidelitree.trees.tree import Tree
 from small import Bits, cube
 
@@ -173,3 +176,66 @@ def test_the_usual_label_is_the_most_frequent_and_first_among_equals() -> None:
     assert standing.usual() == "a"
     standing.count(cube(3)[:1], np.array(["b"]))
     assert standing.usual() == "b"
+
+
+class InterruptedAt:
+    """Raises KeyboardInterrupt once, before the n-th of some calls."""
+
+    def __init__(self, number: int) -> None:
+        self.left = number
+
+    def before(self, usual: Any) -> Any:
+        def called(*arguments: Any, **more: Any) -> Any:
+            self.left -= 1
+            if self.left == 0:
+                raise KeyboardInterrupt
+            return usual(*arguments, **more)
+
+        return called
+
+
+def _all_counts(attempts: Attempts) -> list[Any]:
+    kept = [labels for one in (attempts.kept, attempts.standing.kept) for _, labels in one._parts]
+    return [
+        *(one.counts for one in attempts.live),
+        *(labels.tolist() for labels in kept),
+        attempts.standing.usual(),
+    ]
+
+
+@pytest.mark.parametrize("number", range(1, 8))
+def test_an_interrupt_between_two_tallies_leaves_all_or_none_counted(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two attempts, two standing ones, the answers that are kept of both: they always tell of the same batches."""
+
+    def opened() -> Attempts:
+        attempts = Attempts(0.1, 0.05)
+        attempts.open(ONE)
+        attempts.open(TWO)
+        attempts.standing.open(64, [ONE, Tree.constant(SPACE, "no")])
+        attempts.count(cube(3)[:3], answers(cube(3)[:3]))
+        return attempts
+
+    once, twice, interrupted = opened(), opened(), opened()
+    twice.count(cube(3)[3:], answers(cube(3)[3:]))
+    at = InterruptedAt(number)
+    monkeypatch.setattr(Attempt, "add", at.before(Attempt.add))
+    monkeypatch.setattr(Kept, "keep", at.before(Kept.keep))
+    monkeypatch.setattr(StandingAttempts, "_vote", at.before(StandingAttempts._vote))
+    with pytest.raises(KeyboardInterrupt):
+        interrupted.count(cube(3)[3:], answers(cube(3)[3:]))
+    assert _all_counts(interrupted) == _all_counts(twice) != _all_counts(once)
+
+
+@pytest.mark.parametrize("number", range(1, 5))
+def test_an_interrupt_while_tallies_are_worked_out_counts_nothing(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    attempts = Attempts(0.1, 0.05)
+    attempts.open(ONE)
+    attempts.open(TWO)
+    attempts.standing.open(64, [ONE, TWO])
+    before = _all_counts(attempts)
+    monkeypatch.setattr(Attempt, "tally", InterruptedAt(number).before(Attempt.tally))
+    with pytest.raises(KeyboardInterrupt):
+        attempts.count(cube(3), answers(cube(3)))
+    assert _all_counts(attempts) == before

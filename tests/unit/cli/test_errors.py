@@ -36,8 +36,8 @@ def test_a_program_that_is_not_there_ends_with_1(folder: Path) -> None:
     assert "'./nowhere' cannot be started: No such file or directory" in message
 
 
-def test_an_interrupt_before_the_first_answer_ends_with_3(folder: Path) -> None:
-    assert refused("distill", "aims:never", *BITS, code=3) == "interrupted before there was anything to certify"
+def test_an_interrupt_before_the_first_answer_ends_with_7(folder: Path) -> None:
+    assert refused("distill", "aims:never", *BITS, code=7) == "interrupted before there was anything to certify"
 
 
 @pytest.mark.parametrize(

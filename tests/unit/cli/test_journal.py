@@ -174,7 +174,7 @@ def test_asked_to_end_it_saves_the_best_tree_and_can_be_resumed(folder: Path, se
         time.sleep(0.01)
     process.send_signal(sent)
     output, complaints = process.communicate(timeout=300)
-    assert process.returncode == 3, complaints
+    assert process.returncode == 7, complaints
     assert json.loads(output)["reason"] == "interrupted"
     assert ft.journal.info("results/slow-slow/journal.db").ended == "interrupted"
     resumed = run("distill", "slow:slow", *BITS, "--epsilon", 0.01, "--json").json

@@ -91,7 +91,7 @@ def test_over_any_features() -> None:
 def test_budgets_and_journals(tmp_path: Path) -> None:
     space = ft.ProductSpace.bernoulli(20)
     short = ft.distill(hidden(multiplexer(4)), space, epsilon=0.1, prefer="rounds", max_queries=150)
-    assert short.queries.asked == 150
+    assert short.queries.paid == short.queries.asked + short.queries.paid["check"] == 150
     assert short.reason == "max_queries = 150"
     whole = ft.distill(hidden(multiplexer(4)), space, epsilon=0.1, prefer="rounds", journal=tmp_path / "run.db")
     whole.save(tmp_path / "out")

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, Certificate
+from fidelitree.certificates.reportfile import NAMED
 from fidelitree.display.wording import Html, at_least, at_most, counted, join, percent, shown, tag, whole
 from fidelitree.spaces.rows import ASSUMES_NOT_FITTED
 from fidelitree.theory.sequential import FRONTIER
 
 if TYPE_CHECKING:
     from fidelitree.report.contents import About, Contents
+
+_PLACE = "\0"  # of the model's name in a headline
 
 
 def verdict(names: Html, head: Html, curve: Html | None, promise: Html) -> Html:
@@ -44,7 +48,7 @@ def head(contents: Contents, about: About) -> Html:
     stated = tag("span", standing.badge, class_=f"status {'good' if standing.state == 'met' else 'bad'}")
     return join(
         tag("p", stated, " ", _asked_for(contents), class_="kicker"),
-        tag("h1", headline(contents, about), id="verdict-title"),
+        tag("h1", *_named(contents, about), id="verdict-title"),
         tag(
             "dl",
             _fact("Agreement", agreement(certificate), f"{_near(certificate)}the target"),
@@ -77,6 +81,15 @@ def _details(certificate: Certificate) -> Html | None:
         return None
     told = (tag("p", line) for line in lines)
     return tag("details", tag("summary", "Details: how the bound is computed"), *told, class_="note")
+
+
+def _named(contents: Contents, about: About) -> Iterator[object]:
+    """The headline, with the name that an author gave the model as a part of its own."""
+    before, *after = headline(contents, replace(about, target_name=_PLACE)).split(_PLACE)
+    yield before
+    for text in after:
+        yield tag("span", about.target_name, class_=NAMED) if about.target_name else "the target"
+        yield text
 
 
 def headline(contents: Contents, about: About) -> str:

@@ -362,9 +362,10 @@ class _Audit:
 
         On a device looks at the counts take time, so they get rarer.
         """
-        limit, there = self.counted.budget.max_queries, source.device is not None
+        limit, affordable, there = self.counted.budget.max_queries, self.counted.left, source.device is not None
         patience = self.rule.patience if limit is None else limit
         left = min(patience - bet.samples, (_PATIENT if self.defers else 1) * patience - taken, source.most - taken)
+        left = left if affordable is None else min(left, affordable)  # some rows were asked again
         found: list[int] = []
         size = block_rows(len(self.counted.space))  # what fits into memory well
         size *= max(1, bet.samples // (_LOOKS * size)) if there else 1

@@ -21,6 +21,7 @@ from fidelitree.asking.counted import Counted
 from fidelitree.asking.events import Observer, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent
 from fidelitree.asking.memory import REMEMBERED_BYTES, Memory
+from fidelitree.asking.repeats import Repeats
 from fidelitree.display.wording import shown, span
 from fidelitree.errors import ParameterError, check_delta, check_observer, check_one_kind, check_share, check_switch
 from fidelitree.runs.input_source import BoxDraws, source_of
@@ -124,6 +125,7 @@ def errors_by_class(
     tree.check_space(space.product)
     memory = Memory.within(REMEMBERED_BYTES, space.product) if deterministic else None
     counted = Counted(target, space.product, memory, Budget(max_queries=max_queries), observer=observer)
+    counted.repeats = Repeats() if deterministic else None
     audit = _Audit(tree, counted, space, check_delta(delta), known_seed)
     with suppress(BudgetSpent):
         audit.run(width)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from fidelitree.asking.events import Observer, nobody
 from fidelitree.asking.journal.journal import Journal
 from fidelitree.asking.journalled import Journalled, ask_again, name_of
 from fidelitree.asking.memory import CHECKED, REMEMBERED_BYTES, Memory
+from fidelitree.asking.repeats import CHECK
 from fidelitree.spaces.product import product_of
 from fidelitree.targets.labels import LabelBook
 
@@ -55,15 +57,18 @@ class _Both:
 
     def parts(self, inner: Inner, purpose: str) -> Iterator[Part]:
         old, new = (_gathered(way, inner, purpose) for way in self._ways)
-        before, after = self._labels(inner, old, new)
+        before, after = self._labels(inner, old, new, purpose != CHECK)
         yield 0, self.book.encode(before).astype(np.int64) * _BASE + self.book.encode(after)
 
-    def _labels(self, inner: Inner, old: NDArray[Any], new: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    def _labels(
+        self, inner: Inner, old: NDArray[Any], new: NDArray[Any], keeps: bool
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
         if self._tolerance is None:
             return old, new
         moved = np.where(np.abs(new - old) <= self._tolerance, OLD, np.where(new > old, HIGHER, LOWER))
         changed = np.flatnonzero(moved != OLD)[:_SHOWN].tolist()
-        self.numbers = {inner[row].tobytes(): (float(old[row]), float(new[row])) for row in changed}
+        if keeps:
+            self.numbers = {inner[row].tobytes(): (float(old[row]), float(new[row])) for row in changed}
         return np.full(len(old), OLD), moved
 
 
@@ -79,6 +84,12 @@ class Pair:
     def __init__(self, way: Access, both: _Both, budget: Budget, deterministic: bool, observer: Observer) -> None:
         memory = Memory.within(REMEMBERED_BYTES, way.space, CHECKED) if deterministic else None
         self._way, self._both, self.counted = way, both, way.counted(memory, budget, observer)
+        self.counted.about = replace(self.counted.about, words=self._words)
+
+    def _words(self, pair: int) -> str:
+        """Both answers that a code stands for."""
+        old, new = (self.book.seen[code] for code in divmod(pair, _BASE))
+        return f"{old!r} (old) and {new!r} (new)"
 
     @property
     def book(self) -> LabelBook:
@@ -130,5 +141,7 @@ def paired(
                 ask_again(journal, way, told["deterministic"], name)
             ways = [Journalled(way, journal, name) for name, way in zip(NAMES, ways, strict=True)]
         both = _Both(ways, told.get("tolerance"))
-        opened = Access(both, product, both, LabelBook(), journal, seed, call.seed_chosen)
+        opened = Access(
+            both, product, both, LabelBook(), journal, seed, call.seed_chosen, deterministic=told["deterministic"]
+        )
         yield Pair(opened, both, budget, told["deterministic"], observer)

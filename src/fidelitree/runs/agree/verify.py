@@ -19,21 +19,22 @@ from fidelitree.asking.journal.run import LIMITS
 from fidelitree.asking.journalled import Replayed
 from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, Certificate
 from fidelitree.certificates.consistency import UNCHECKED, Check, checks, same
-from fidelitree.certificates.store import POINT, Stored, load, remark_on_verifier, table
-from fidelitree.errors import FormatError, ParameterError, TargetError, check_switch
+from fidelitree.certificates.reportfile import facts_of, has_words
+from fidelitree.certificates.store import POINT, REPORT, Stored, load, remark_on_verifier, table
+from fidelitree.errors import FidelitreeError, FormatError, ParameterError, TargetError, check_switch
+from fidelitree.report.page import render
 from fidelitree.runs.agree.audit import certify
 from fidelitree.runs.agree.claim import patience_of
 from fidelitree.runs.agree.recount import ABOUT as COUNTED
 from fidelitree.runs.agree.recount import recounted
 from fidelitree.runs.distill import distill
 from fidelitree.runs.frontier import frontier
-from fidelitree.runs.frontier_result import FORECAST
+from fidelitree.runs.frontier_result import FORECAST, Frontier
 from fidelitree.spaces.product import product_of
 from fidelitree.theory.sequential import divergence, log_e_value_below
 
 if TYPE_CHECKING:
     from fidelitree.certificates.frontierfile import StoredFrontier
-    from fidelitree.runs.frontier_result import Frontier
     from fidelitree.runs.result import Distillation
     from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
@@ -247,8 +248,9 @@ def verify(
     stored = load(folder)
     if space is not None:
         product_of(space)
-    remark = remark_on_verifier(stored.folder)
-    remarks = () if remark is None else (remark,)
+    if REPORT in stored.changed:
+        stored = replace(stored, rewritten=_written_again(stored))
+    remarks = tuple(remark for remark in (remark_on_verifier(stored.folder), _remark_on_report(stored)) if remark)
     found = Verification(stored.certificate, tuple(_checks(stored, space, answers)), remarks=remarks)
     if target is None or not found.consistent:
         return found
@@ -268,6 +270,26 @@ def verify(
         observer=observer,
     )
     return replace(found, fresh=fresh)
+
+
+def _written_again(stored: Stored) -> bool:
+    """Whether the report is the page of one of the stored frontier's trees, whatever its author calls it."""
+    if stored.frontier is None:
+        return False
+    try:
+        points = [*Frontier.load(stored.folder)]
+    except FidelitreeError:
+        return False
+    return any(facts_of(render(point.contents).encode()) == facts_of(stored.report) for point in points)
+
+
+def _remark_on_report(stored: Stored) -> str | None:
+    """Say of a report what its reader should know, and no digest tells."""
+    if stored.rewritten:
+        return f"{REPORT} was written again from this folder, after it was saved"
+    if has_words(stored.report):
+        return f"title, notes and name of the model in {REPORT} are its author's words, which nothing here checks"
+    return None
 
 
 def most_asked(certificate: Certificate) -> int | None:

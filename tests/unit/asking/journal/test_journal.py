@@ -195,7 +195,7 @@ def test_info_in_words(tmp_path: Path) -> None:
     result = ft.distill(on_bits, BITS, 0.1, seed=3, journal=path)
     found = ft.journal.info(path)
     assert found.answers == result.queries.paid
-    assert found.by_purpose.keys() == {*result.queries.paid} - {"check"}
+    assert {*found.by_purpose} - {"check"} == {*result.queries.paid} - {"check"}
     assert found.run.target == "on_bits"
     text = str(found)
     assert "run      distill(delta=0.05, deterministic=True, epsilon=0.1, " in text
