@@ -69,6 +69,7 @@ def recounted(stored: Stored, path: Path, space: World) -> Iterator[Check]:
             if certificate.method == "exact":
                 journal.check_all(tree, certificate)
             else:
+                journal.check_real_rows(tree, certificate)
                 journal.check(tested or tree, certificate, tree)
     except _UnsureError as why:
         yield Check(None, f"{ABOUT}: {why}")
@@ -117,6 +118,8 @@ class _Answers:
     several: bool
     """Whether another run, with other limits, went through the same inputs."""
     count: int
+    real: int
+    """Answers about rows that were kept aside."""
     known: dict[bytes, set[Any]]
 
     @classmethod
@@ -124,15 +127,16 @@ class _Answers:
         """All of it, every record checked."""
         known: dict[bytes, set[Any]] = {}
         with Journal(path) as journal:
-            run, count = journal.run, 0
+            run, count, real = journal.run, 0, 0
             if run.lists_answers:
                 raise _UnsureError("the target listed its answers, and was not asked")
             for record in journal.all():
                 keys, labels = row_keys(record.inner(len(run.features), run.bits)), record.answers().tolist()
                 count += len(labels)
+                real += len(labels) * (record.purpose == "real rows")
                 for key, label in zip(keys, labels, strict=True):
                     known.setdefault(key, set()).add(label)
-            return cls(space, run, journal.attempts, journal.drawn, len(journal.all_limits) > 1, count, known)
+            return cls(space, run, journal.attempts, journal.drawn, len(journal.all_limits) > 1, count, real, known)
 
     def labels(self, inner: NDArray[Any]) -> list[Any]:
         """The answers to these inputs, up to the first that was not asked."""
@@ -171,6 +175,23 @@ class _Answers:
             raise FormatError("they give other ones")
         if not found.key:
             raise _UnsureError(NO_WITNESS)
+
+    def check_real_rows(self, tree: Tree, told: Certificate) -> None:
+        """Whether the errors on rows that were kept aside are those of their answers, which came first and in order."""
+        real, kept = told.real_rows, None if self.space.kept is None else self.space.kept.inner
+        inner = np.empty((0, len(self.run.features))) if kept is None or not self.real else kept
+        labels = self.labels(inner)
+        inner = inner[: len(labels)]
+        own = answered(tree, inner) if told.coverage is not None else np.ones(len(inner), np.bool_)
+        if real is None:
+            if own.any():
+                raise _UnsureError("rows that were kept aside were answered, and it does not tell of them")
+            return
+        found = Answers(inner[own], np.array(labels)[own])
+        if real.rows > len(found) or (real.rows < len(found) and told.coverage is None and real.rows < self.real):
+            raise FormatError("it tells of other real rows")
+        if _mistakes(tree, found, told.tolerance)[real.rows] != real.errors:
+            raise FormatError("real rows give another error")
 
     def _answered(self, tree: Tree, told: Certificate, tests: bool, attempt: Opened) -> Answers:
         """The inputs after an opening that a tree answers, up to the first that was not asked."""
