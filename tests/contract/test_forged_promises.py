@@ -17,9 +17,10 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
+from fidelitree.asking.journal.ledger import promised
 from fidelitree.certificates import standalone
 from fidelitree.theory.sequential import error_bound
-from journals import BITS, on_bits
+from journals import BITS, chain, on_bits
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -156,3 +157,65 @@ def test_what_real_rows_show_is_counted_again(of_a_table: Path, way: str) -> Non
     ends = {"honest": (0, "confirmed"), "left out": (5, "undecided")}
     assert endings(of_a_table) == ends.get(way, (2, "contradicted"))
     assert math.isclose(error_bound(told["errors"], told["samples"], told["level"]), told["error_bound"], rel_tol=1e-6)
+
+
+WIDE, MOST = 600, 0.9999
+
+
+def rare(bits: Any) -> Any:
+    return bits.all(axis=1)
+
+
+def likely(moved: list[float]) -> ft.ProductSpace:
+    """A space of bits that are nearly always 1; neighbours must not be drawn together."""
+    return ft.ProductSpace.bernoulli(WIDE, [min(one, MOST) - 1e-9 * place for place, one in enumerate(moved)])
+
+
+@pytest.mark.parametrize("way", ["moved", "chained"])
+def test_a_space_that_was_moved_between_its_test_inputs_is_refused(tmp_path: Path, way: str) -> None:
+    """Each bit may be likelier by as much as its draws leave open: they stay what they are, the error becomes tenfold.
+
+    Nothing else is touched but digests and, in one way, keys: what was promised is where the chain of keys begins.
+    """
+    folder, honest = tmp_path / "kept", likely([0.995] * WIDE)
+    found = ft.distill(rare, honest, 0.15, seed=3, journal=folder / "journal.db")
+    found.save(folder)
+    assert endings(folder) == (0, "confirmed")
+    assert found.tree.size == 1
+    with closing(sqlite3.connect(folder / "journal.db")) as file:
+        rows = file.execute("SELECT inputs FROM answers WHERE purpose = 'certify'").fetchall()
+    seen = np.concatenate([np.frombuffer(some, np.uint8).reshape(-1, -(-WIDE // 8)) for (some,) in rows])
+    always = np.unpackbits(seen, axis=1, count=WIDE).all(axis=0)
+    space = likely([1.0 if one else 0.995 for one in always])
+    inputs = space.draw(4_000, seed=1)
+    assert np.mean(found.tree.predict(inputs) != rare(inputs)) > 2 * found.certificate.error_bound
+    (folder / "space.json").write_text(json.dumps(space.to_dict()), encoding="utf-8")
+    write(folder, "certificate.json", {**read(folder, "certificate.json"), "space_digest": space.digest})
+    in_journal(folder, "space", space.digest)
+    if way == "chained":
+        with closing(sqlite3.connect(folder / "journal.db")) as file, file:
+            (old,) = file.execute(
+                "SELECT before FROM attempts WHERE before NOT IN (SELECT key FROM attempts)"
+            ).fetchone()
+            new = promised(space.digest, 0.05, None, deterministic=True)
+            file.execute("UPDATE attempts SET before = ? WHERE before = ?", (new, old))
+            chain(file, new)
+    signed(folder)
+    assert endings(folder) == (2, "contradicted")
+
+
+@pytest.mark.parametrize("entry", ["delta", "deterministic"])
+def test_a_promise_that_was_chosen_afterwards_is_refused(kept: Path, entry: str) -> None:
+    told, run = read(kept, "certificate.json"), read(kept, "run.json")
+    if entry == "delta":
+        level = told["level"] * 0.5 / told["delta"]
+        bound = error_bound(told["errors"], told["samples"], level)
+        write(kept, "certificate.json", {**told, "delta": 0.5, "level": level, "error_bound": bound, "confusion": None})
+    else:
+        some = [one for one in told["assumes"] if one != "the target is deterministic"]
+        write(kept, "certificate.json", {**told, "assumes": some})
+    run[entry] = {"delta": 0.5, "deterministic": False}[entry]
+    write(kept, "run.json", run)
+    in_journal(kept, "arguments", {name: run[name] for name in ARGUMENTS if name in run})
+    signed(kept)
+    assert endings(kept) == (2, "contradicted")

@@ -736,8 +736,8 @@ class Journal:
 
     An attempt is a test of one tree, opened after some inputs for learning (labels) and some for tests. Where inputs
     are keyed, those after it come from streams that are named by its key. A key is the hash of the key before it and of
-    what was opened: its ledger, both places, the digest of its tree. So a tree that is changed afterwards has other
-    test inputs, and the journal holds no answers to those.
+    what was opened: its ledger, both places, the digest of its tree; before the first comes a hash of what is promised.
+    So a tree, or a promise, that is changed afterwards has other test inputs, and the journal holds no answers to them.
     """
 
     def __init__(self, path, width):
@@ -754,6 +754,10 @@ class Journal:
                 self._read(width, row)
         finally:
             file.close()
+        arguments = self.told["arguments"]
+        near = arguments.get("tolerance")
+        promised = [float(arguments["delta"]), None if near is None else float(near), arguments["deterministic"]]
+        self.promise = digest_of([self.told["space"], *promised])
         self.seed = self.told["seed"]
         self.drawn = self.told.get("drawn", [0, 0])
         self.several = len(self.told["rungs"]) > 1
@@ -779,8 +783,8 @@ class Journal:
             told = "/".join(map(str, (one.before, one.ledger, one.labels, one.tests, one.tree)))
             need(one.key == hashlib.sha256(told.encode()).hexdigest(), "a key does not follow from the one before")
         found = [attempt]
-        while found[-1].before != FIRST_KEY:
-            need(found[-1].before in by_key, "attempts are missing between two keys")
+        while found[-1].before != self.promise:
+            need(found[-1].before in by_key, "attempts are missing between two keys, or something else was promised")
             found.append(by_key[found[-1].before])
         found.reverse()
         while following[found[-1].key]:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.journal.journal import Journal
-from fidelitree.asking.journal.ledger import FIRST_KEY
+from fidelitree.asking.journal.ledger import promised
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, ASSUMES_UNFORESEEN, assumptions
 from fidelitree.certificates.consistency import Check
@@ -201,21 +201,23 @@ class _Answers:
             raise FormatError("fewer inputs were drawn")
         if end * len(self.run.features) > MOST_CELLS:
             raise _UnsureError(f"more than {MOST_CELLS:,} values would be drawn")
-        inner = self._inputs(attempt, tests, max(since, end))[since:]
+        sure = ASSUMES_DETERMINISTIC in told.assumes
+        way = self._way(attempt, promised(self.space.digest, told.delta, told.tolerance, sure))
+        inner = self._inputs(way, tests, max(since, end))[since:]
         inner = inner[answered(tree, inner)]
         labels = self.labels(inner)
         return Answers(inner[: len(labels)], np.array(labels))
 
-    def _inputs(self, attempt: Opened, tests: bool, end: int) -> NDArray[Any]:
+    def _inputs(self, way: list[Opened], tests: bool, end: int) -> NDArray[Any]:
         """The first inputs of a run, on its way through the keys of its attempts."""
         source = source_of(self.space, self.run.seed, together=self.run.door == "distill")
         draw = source.test if tests else source.label
         parts = [source.free(0)]
         place = 0
-        if not attempt.key:
+        if not way:
             source.rekey(None)
         try:
-            for one in self._way(attempt):
+            for one in way:
                 stop = min(one.tests if tests else one.labels, end)
                 parts += [draw(stop - place)] if stop > place else []
                 place = max(place, stop)
@@ -225,11 +227,11 @@ class _Answers:
             raise FormatError("there are fewer test rows") from None
         return np.concatenate(parts)
 
-    def _way(self, attempt: Opened) -> list[Opened]:
+    def _way(self, attempt: Opened, promise: str) -> list[Opened]:
         """The attempts that were opened before one and after it, in their order; none where inputs are not keyed.
 
         Backwards there is one way, since a key names the key before it; forwards there must be one. That each key
-        follows from the one before was checked when the journal was read.
+        follows from the one before was checked when the journal was read; the first one follows from the promise.
         """
         if not attempt.key:
             return []
@@ -239,9 +241,9 @@ class _Answers:
         for one in same_run:
             following.setdefault(one.before, []).append(one)
         found = [attempt]
-        while found[-1].before != FIRST_KEY:
+        while found[-1].before != promise:
             if found[-1].before not in by_key:
-                raise FormatError("attempts are missing between two keys")
+                raise FormatError("attempts are missing between two keys, or something else was promised")
             found.append(by_key[found[-1].before])
         found.reverse()
         while later := following.get(found[-1].key, []):
