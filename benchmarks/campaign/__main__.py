@@ -37,7 +37,7 @@ COUNTS = {  # runs at each delta; those that take longest are fewer
     "auto, re-used buffer": 150,
     "auto, NUL labels": 150,
     "frontier, all points": 2_500,
-    "auto, patched target": 300,
+    "auto, patched target": 600,
     "auto, mixtures": 250,
     "auto, samplers": 250,
     "auto, neighbours of rows": 250,
@@ -47,12 +47,12 @@ COUNTS = {  # runs at each delta; those that take longest are fewer
     "deferring, rows of a table": 200,
     "diff": 250,
     "auto, Chow-Liu trees": 250,
-    "auto, cached target": 300,
-    "auto, replayed seeds": 400,
-    "certify, replayed seeds": 600,
-    "auto, interrupted counting": 500,
-    "diff, patched target": 400,
-    "auto, rows kept from a fit": 300,
+    "auto, cached target": 600,
+    "auto, replayed seeds": 800,
+    "certify, replayed seeds": 1_500,
+    "auto, interrupted counting": 1_000,
+    "diff, patched target": 1_000,
+    "auto, rows kept from a fit": 800,
 }
 FAULTY = 300  # runs with each fault planted
 OPENING = """\
