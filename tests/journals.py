@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from fidelitree.asking.journal.run import Run
 from fidelitree.spaces.draw import Stream, draw
 
 if TYPE_CHECKING:
+    import sqlite3
     from pathlib import Path
 
 BITS = ft.ProductSpace.bernoulli(12)
@@ -69,3 +71,15 @@ def alike(one: ft.Distillation, two: ft.Distillation) -> bool:
 def only_file(path: Path) -> list[str]:
     """Names of the files beside a journal, itself included."""
     return sorted(entry.name for entry in path.parent.iterdir())
+
+
+def chain(file: sqlite3.Connection, key: str) -> None:
+    """The keys that a forger works out for what is opened now, one after the other; the first one follows ``key``."""
+    while row := file.execute(
+        "SELECT ledger, number, tree, labels, tests FROM attempts WHERE before = ?", (key,)
+    ).fetchone():
+        ledger, number, tree, labels, tests = row
+        old = file.execute("SELECT key FROM attempts WHERE ledger = ? AND number = ?", (ledger, number)).fetchone()[0]
+        key = hashlib.sha256(f"{key}/{ledger}/{labels}/{tests}/{tree}".encode()).hexdigest()
+        file.execute("UPDATE attempts SET key = ? WHERE ledger = ? AND number = ?", (key, ledger, number))
+        file.execute("UPDATE attempts SET before = ? WHERE before = ?", (key, old))

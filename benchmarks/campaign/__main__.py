@@ -37,7 +37,7 @@ COUNTS = {  # runs at each delta; those that take longest are fewer
     "auto, re-used buffer": 150,
     "auto, NUL labels": 150,
     "frontier, all points": 2_500,
-    "frontier, helped by a surrogate": 1_500,
+    "auto, patched target": 600,
     "auto, mixtures": 250,
     "auto, samplers": 250,
     "auto, neighbours of rows": 250,
@@ -47,6 +47,12 @@ COUNTS = {  # runs at each delta; those that take longest are fewer
     "deferring, rows of a table": 200,
     "diff": 250,
     "auto, Chow-Liu trees": 250,
+    "auto, cached target": 600,
+    "auto, replayed seeds": 800,
+    "certify, replayed seeds": 1_500,
+    "auto, interrupted counting": 1_000,
+    "diff, patched target": 1_000,
+    "auto, rows kept from a fit": 800,
 }
 FAULTY = 300  # runs with each fault planted
 OPENING = """\
@@ -59,8 +65,14 @@ Six families of targets take turns: textbook functions, random trees, small tree
 more than epsilon of inputs (edge), small trees with a coin for a target in a corner of the space (rare), constants
 spoiled on just more than epsilon (quiet), and parities under a condition, which tell a greedy learner nothing
 (blind). `certify` is given predictors whose error is 1.02 or 1.03 times epsilon, or far above it. A patched predictor
-was repaired on the test inputs of one audit, and is audited again with the same seed. Rows held out of a fit are new
-to a target that answers as the nearest of its 700 training rows. Mixtures, samplers (a chain of bits), neighbours of
+was repaired on the test inputs of one audit, and is audited again with the same seed. A patched target was repaired
+where a first run met it, so that it answers as the tree of that run; a cached one answers those inputs as its model did
+before it was replaced. Their second runs have fresh seeds, and are judged by what is so on all inputs. Replayed seeds
+are given twice, to a model and to its successor, which was made without knowing the inputs. An interrupted run ends by
+Ctrl-C, in its observer, its target or the middle of a count, goes on from its journal, is interrupted again, and ends:
+all three results are judged together. Rows held out of a fit are new to a target that answers as the nearest of its 700
+training rows. Rows kept from a fit show the error of such a target on real rows, beside a world that was fitted to
+other rows; their interval has 95 % whatever delta is. Mixtures, samplers (a chain of bits), neighbours of
 rows and Chow-Liu trees are worlds that are no product, and numbers are labels that are a little off, within a
 tolerance. Missing numbers are inputs with gaps in four of their fourteen columns. Epsilon is 0.05, 0.1 and 0.15 in
 turns. Trees that defer are judged where they answer, and by how much they answer. `diff` compares a target with its

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
-from benchmarks.campaign import doors
+from benchmarks.campaign import doors, twice
 from fidelitree.asking.counted import Counted
-from fidelitree.certificates import helped
+from fidelitree.certificates import attempts
 from fidelitree.certificates.attempts import Attempt, Attempts
 from fidelitree.certificates.deferral import DeferringAttempt
+from fidelitree.runs.input_source import DrawnSource
+from fidelitree.runs.strategies import frontier_strategy
 from fidelitree.theory import sequential
-from fidelitree.theory.control import Disagreement
 from fidelitree.theory.sequential import upper_bound
 from fidelitree.trees.answers import answered
 
@@ -86,19 +88,49 @@ def shared_inputs() -> Iterator[None]:
 
 
 @contextmanager
-def hasty_disagreement() -> Iterator[None]:
-    """How often tree and surrogate disagree is estimated from few draws, and taken to be exact."""
-    with (
-        patch.multiple(helped, _BLOCK=32, _BLOCKS=2),
-        patch.object(Disagreement, "at_most", lambda self, level: self.differs),
-    ):
+def known_entropy() -> Iterator[None]:
+    """Audits draw what their seed says, and nothing else: their inputs can be foreseen."""
+    with patch.object(doors, "fresh", lambda seed, number: "0" * 32):
         yield
 
 
 @contextmanager
-def known_entropy() -> Iterator[None]:
-    """Audits draw what their seed says, and nothing else: their inputs can be foreseen."""
-    with patch.object(doors, "fresh", lambda seed, number: "0" * 32):
+def shared_inputs_and_few_tests() -> Iterator[None]:
+    """The same in a frontier that leaves few labels to its tests: many more would make up for those that taught."""
+    with patch.object(frontier_strategy, "LATE", 0.9), shared_inputs():
+        yield
+
+
+@contextmanager
+def seed_that_stays() -> Iterator[None]:
+    """Without a seed every run takes the same one."""
+    with patch.object(twice, "fresh", lambda seed, number: seed):
+        yield
+
+
+@contextmanager
+def unkeyed_and_the_same_seed() -> Iterator[None]:
+    """The same, and what is opened does not change the inputs to come: 0.2.0."""
+    with seed_that_stays(), patch.object(DrawnSource, "rekey", lambda self, key: None):
+        yield
+
+
+@contextmanager
+def counted_in_part() -> Iterator[None]:
+    """Samples are counted for all attempts before errors are looked for: an interrupt leaves them without errors."""
+    together = attempts._counted_together
+
+    def in_part(some: Any, batch: Any, labels: Any, stream: str) -> Any:
+        before = [one.counts for one in some]
+        for one in some:
+            one.counts = one.counts[0], one.counts[1] + len(labels) - one._passed(len(labels), stream)[0]
+        for one in some:
+            vars(attempts)["apart"](one.tree.predict_inner(batch), labels, None)  # here it is interrupted
+        for one, counts in zip(some, before, strict=True):
+            one.counts = counts
+        return together(some, batch, labels, stream)
+
+    with patch.object(attempts, "_counted_together", in_part):
         yield
 
 
@@ -112,14 +144,14 @@ def rows_that_were_fitted() -> Iterator[None]:
 @contextmanager
 def passed_over_and_counted() -> Iterator[None]:
     """Inputs that a tree defers are counted as if it had answered them rightly."""
-    see = DeferringAttempt.see
+    tally = DeferringAttempt.tally
 
     def counting(self: DeferringAttempt, batch: Any, labels: Any, stream: str = "test") -> Any:
-        wrong = see(self, batch, labels, stream)
-        self.count(0, int((~answered(self.tree, batch)).sum()))
-        return wrong
+        found = tally(self, batch, labels, stream)
+        errors, samples = found.counts
+        return replace(found, counts=(errors, samples + int((~answered(self.tree, batch)).sum())))
 
-    with patch.object(DeferringAttempt, "see", counting):
+    with patch.object(DeferringAttempt, "tally", counting):
         yield
 
 
@@ -127,9 +159,13 @@ FAULTS = {
     "the estimate for the bound": (estimate_for_bound, "certify"),
     "peeking at a fixed-size bound": (peeking, "certify"),
     "answers that taught are counted": (shared_inputs, "auto"),
-    "candidates chosen by what they count": (shared_inputs, "frontier, all points"),
-    "a disagreement that is only estimated": (hasty_disagreement, "frontier, helped by a surrogate"),
+    "candidates chosen by what they count": (shared_inputs_and_few_tests, "frontier, all points"),
     "entropy that is known beforehand": (known_entropy, "certify, patched predictor"),
     "what is deferred counts as right": (passed_over_and_counted, "deferring, all points"),
     "rows that the target was fitted to": (rows_that_were_fitted, "auto, rows held out of a fit"),
+    "kept rows that the target was fitted to": (rows_that_were_fitted, "auto, rows kept from a fit"),
+    "no keys and one seed, patched target": (unkeyed_and_the_same_seed, "auto, patched target"),
+    "no keys and one seed, cached target": (unkeyed_and_the_same_seed, "auto, cached target"),
+    "one seed, patched difference": (seed_that_stays, "diff, patched target"),
+    "samples are counted before their errors": (counted_in_part, "auto, interrupted counting"),
 }

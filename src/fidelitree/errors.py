@@ -6,6 +6,7 @@ Every message names the parameter, the rule, the value that broke it and, where 
 from __future__ import annotations
 
 import inspect
+import json
 import math
 import operator
 import os
@@ -327,6 +328,18 @@ def json_kinds(record: type) -> dict[str, tuple[type, ...]]:
         parts = [part.partition("[")[0] for part in annotation.split(" | ")]
         if all(part in _JSON for part in parts):
             found[name] = tuple(kind for part in parts for kind in _JSON[part])
+    return found
+
+
+def read_json(text: str) -> Any:
+    """Plain data from JSON text; ValueError where a name stands twice, because readers differ in which they take."""
+    return json.loads(text, object_pairs_hook=_named_once)
+
+
+def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name stands twice in an object")
     return found
 
 

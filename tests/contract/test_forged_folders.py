@@ -24,13 +24,12 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.asking.journal.ledger import FIRST_KEY
 from fidelitree.certificates import standalone
 from fidelitree.certificates.consistency import UNCHECKED
 from fidelitree.runs.viewer import Viewer
 from fidelitree.targets import majority
 from fidelitree.theory.sequential import error_bound, level_in
-from journals import BITS, MIXED, on_bits, on_mixed
+from journals import BITS, MIXED, chain, on_bits, on_mixed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -497,19 +496,6 @@ def _memorised(rows: list[list[int]], labels: list[int], asked: tuple[int, ...] 
     return [{"test": {"feature": place, "is": 1}, "no": 1, "yes": 1 + len(sides[0])}, *moved]
 
 
-def _chain(file: sqlite3.Connection) -> None:
-    """The keys that a forger works out for what is opened now, one after the other."""
-    key = FIRST_KEY
-    while row := file.execute(
-        "SELECT ledger, number, tree, labels, tests FROM attempts WHERE before = ?", (key,)
-    ).fetchone():
-        ledger, number, tree, labels, tests = row
-        old = file.execute("SELECT key FROM attempts WHERE ledger = ? AND number = ?", (ledger, number)).fetchone()[0]
-        key = hashlib.sha256(f"{key}/{ledger}/{labels}/{tests}/{tree}".encode()).hexdigest()
-        file.execute("UPDATE attempts SET key = ? WHERE ledger = ? AND number = ?", (key, ledger, number))
-        file.execute("UPDATE attempts SET before = ? WHERE before = ?", (key, old))
-
-
 def _beside(file: sqlite3.Connection, digest: str, told: dict[str, Any]) -> None:
     """One more attempt, with a key of its own, opened where the honest one was: its inputs would be that one's."""
     names = "ledger, labels, tests, run, before"
@@ -547,7 +533,10 @@ def refitted(folder: Path, way: str) -> None:
         else:
             file.execute("UPDATE attempts SET tree = ? WHERE ledger = ? AND number = ?", (digest, *which))
         if way == "chained":
-            _chain(file)
+            (first,) = file.execute(
+                "SELECT before FROM attempts WHERE before NOT IN (SELECT key FROM attempts)"
+            ).fetchone()
+            chain(file, first)
     bound = error_bound(0, told["samples"], told["level"])
     told |= {"tree_digest": digest, "tested_digest": None, "errors": 0, "differs": 0.0, "error_bound": bound}
     told |= {"holds": bound <= told["epsilon"], "confusion": None}

@@ -17,7 +17,7 @@ from fidelitree.certificates.real_rows import RealRows
 from fidelitree.display.card import Status, card, standing
 from fidelitree.display.frontier_chart import Mark
 from fidelitree.display.wording import at_least, at_most, counted, goal_of, percent, span, whole
-from fidelitree.errors import FormatError, check_stored, is_entropy, is_json, is_text, json_kinds
+from fidelitree.errors import FormatError, check_stored, is_entropy, is_json, is_text, json_kinds, read_json
 from fidelitree.spaces.product import ASSUMES_DISTRIBUTION
 from fidelitree.theory.sequential import AUDIT, INTERVAL, LEDGERS, WHOLE, coverage_bound, least_error
 
@@ -313,7 +313,7 @@ class Certificate:
     def from_json(cls, text: str) -> Certificate:
         """The inverse of `to_json`; FormatError says what is wrong with anything else."""
         try:
-            data = json.loads(text)
+            data = read_json(text)
         except (TypeError, ValueError, RecursionError) as error:
             raise FormatError(f"not a stored certificate: it is not JSON: {error}") from None
         return cls.from_dict(data)

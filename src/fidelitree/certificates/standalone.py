@@ -64,13 +64,18 @@ NO_WITNESS = (
     "asks the target"
 )
 NOT_CHECKED = (
-    "how the tree was found, its cost, why the run ended, the words of the report, real rows, tables of answers in "
-    "certificates, versions"
+    "how the tree was found, its cost, why the run ended, the words of the report, tables of answers in certificates, "
+    "versions"
 )
 
 
 class Unsure(Exception):  # noqa: N818
     """It could not be checked, which says nothing against the folder."""
+
+
+def plain(text):
+    """JSON from a stranger."""
+    return json.loads(text, parse_int=short_int, object_pairs_hook=named_once)
 
 
 def need(holds, why):
@@ -98,6 +103,12 @@ def short_int(text):
     """Read a whole number; a million digits would take hours."""
     need(len(text) <= MOST_DIGITS, f"a number has {len(text):,} digits")
     return int(text)
+
+
+def named_once(pairs):
+    """An object of JSON; where a name stands twice, readers do not agree on which one counts."""
+    need(len(found := dict(pairs)) == len(pairs), "a name stands twice in an object")
+    return found
 
 
 def small_file(path):
@@ -375,6 +386,7 @@ class Space:
     independent = True
     keyed = True
     rows = None
+    kept = b""
     assumes = (ASSUMES_PRODUCT,)
 
     def __init__(self, data):
@@ -493,7 +505,8 @@ class ChowLiu(Space):
             numbers = [len(cuts), *cuts, *itertools.chain(*table)]
             text.update(struct.pack(f"<{len(numbers)}d", *numbers))
         if entry.get("kept") is not None:  # half of the table, which taught nobody
-            kept = hashlib.sha256(f"rows/{self.digest}/".encode() + self.unpacked(entry["kept"]))
+            self.kept = self.unpacked(entry["kept"])
+            kept = hashlib.sha256(f"rows/{self.digest}/".encode() + self.kept)
             text.update(kept.hexdigest().encode())
             need(entry["assumes"].startswith(ASSUMES_HALF), "it assumes something else")
             self.assumes = (entry["assumes"],)
@@ -723,8 +736,8 @@ class Journal:
 
     An attempt is a test of one tree, opened after some inputs for learning (labels) and some for tests. Where inputs
     are keyed, those after it come from streams that are named by its key. A key is the hash of the key before it and of
-    what was opened: its ledger, both places, the digest of its tree. So a tree that is changed afterwards has other
-    test inputs, and the journal holds no answers to those.
+    what was opened: its ledger, both places, the digest of its tree; before the first comes a hash of what is promised.
+    So a tree, or a promise, that is changed afterwards has other test inputs, and the journal holds no answers to them.
     """
 
     def __init__(self, path, width):
@@ -732,15 +745,19 @@ class Journal:
         try:
             self._check(file)
             told = file.execute("SELECT name, value FROM run LIMIT 100")
-            self.told = {name: json.loads(text, parse_int=short_int) for name, text in told}
+            self.told = {name: plain(text) for name, text in told}
             self.attempts = {row[:2]: Attempt(*row) for row in file.execute("SELECT * FROM attempts")}
             self.answers = {}
             self.twice = set()
-            self.count = 0
+            self.count = self.real = 0
             for row in file.execute("SELECT * FROM answers ORDER BY id"):
                 self._read(width, row)
         finally:
             file.close()
+        arguments = self.told["arguments"]
+        near = arguments.get("tolerance")
+        promised = [float(arguments["delta"]), None if near is None else float(near), arguments["deterministic"]]
+        self.promise = digest_of([self.told["space"], *promised])
         self.seed = self.told["seed"]
         self.drawn = self.told.get("drawn", [0, 0])
         self.several = len(self.told["rungs"]) > 1
@@ -766,8 +783,8 @@ class Journal:
             told = "/".join(map(str, (one.before, one.ledger, one.labels, one.tests, one.tree)))
             need(one.key == hashlib.sha256(told.encode()).hexdigest(), "a key does not follow from the one before")
         found = [attempt]
-        while found[-1].before != FIRST_KEY:
-            need(found[-1].before in by_key, "attempts are missing between two keys")
+        while found[-1].before != self.promise:
+            need(found[-1].before in by_key, "attempts are missing between two keys, or something else was promised")
             found.append(by_key[found[-1].before])
         found.reverse()
         while following[found[-1].key]:
@@ -811,6 +828,7 @@ class Journal:
             found = struct.unpack(f"<{count}{sizes[kind]}", labels)
         need(len(found) == count, f"record {number} is not complete")
         self.count += count
+        self.real += count * (purpose == "real rows")
         if self.count > MOST_ANSWERS:
             raise Unsure(f"the journal has more than the {MOST_ANSWERS:,} answers that this file reads")
         for place, label in enumerate(found):
@@ -848,7 +866,7 @@ class Folder:
         path = self.path / name
         if other and not path.exists():
             return other[0]
-        return json.loads(small_file(path), parse_int=short_int)
+        return plain(small_file(path))
 
     def check(self, about, made, *arguments):
         """Make one check, and note how it ended."""
@@ -922,6 +940,8 @@ class Folder:
         tested = Tree(tested_data) if tested_data else tree
         known = told["format"] == "fidelitree.certificate" and told["version"] in (1, 2)
         need(known, "it is no certificate of version 1 or 2")
+        counts = [told[name] for name in ("errors", "samples", "attempt", "attempts") if told[name] is not None]
+        need(all(type(one) is int for one in counts), "a count is no whole number")
         need(told["tree_digest"] == tree.digest, "the tree is another")
         need(told["space_digest"] == self.certificate["space_digest"], "the space is another")
         need(told["tested_digest"] == (tested.digest if tested_data else None), "the tested tree is another")
@@ -935,6 +955,7 @@ class Folder:
             raise Unsure("a surrogate model shortened the test, which is not counted here: ask the target")
         if (told["method"], told["protocol"]) != ("sequential", "prequential"):
             raise Unsure("only tests of distill and frontier are counted here")
+        need(0 < told["delta"] < 1, "delta must be above 0 and below 1")
         level = level_of(told)
         need(1 <= told["attempt"] <= told["attempts"] and near(told["level"], level), f"its level is not {level:.6g}")
         errors, samples = errors_of_test(told), told["samples"]
@@ -1009,6 +1030,7 @@ class Folder:
         if standing and journal.drawn[0] and passed:
             raise Unsure("an earlier run went through the same inputs")
         most = told["drawn"] if defers else samples
+        need(told["version"] > 1 or not attempt.key, "its version is older than its keys")
         tests = self.answered(tested, "certify", attempt, most)
         labels = self.answered(tested, "label", attempt, most) if standing else []
         need(not defers or len(tests) == samples, "the tree answers other inputs")
@@ -1026,8 +1048,25 @@ class Folder:
         else:
             later = self.answered(tested, "certify", attempt, max(samples, by_leaf["samples"]))
             self.by_leaf(tree, by_leaf, collections.Counter((tree.leaf(row), label) for row, label in later))
+        self.real_rows(tree, told)
         if not (attempt.key and self.space.keyed):
             raise Unsure(NO_WITNESS)
+
+    def real_rows(self, tree, told):
+        """Count the errors on rows of the table that were kept aside; they were asked about first, in their order."""
+        real, found = told.get("real_rows"), []
+        shape = f"<{len(self.space.features)}{'B' if self.space.bits else 'd'}"
+        for row in struct.iter_unpack(shape, self.space.kept) if self.journal.real else ():
+            label = self.journal.label(self.space.key(row))
+            if label is None:
+                break
+            found += [(row, label)] if "coverage" not in told or tree.predict(row) is not None else []
+        if real is None and found:
+            raise Unsure("rows that were kept aside were answered, and it does not tell of them")
+        if real is not None:
+            need(type(real["rows"]) is int and 1 <= real["rows"] <= len(found), "it tells of other real rows")
+            need(real["rows"] == len(found) or "coverage" in told or real["rows"] >= self.journal.real, "of fewer rows")
+            need(self.wrong(tree, told, found)[real["rows"]] == real["errors"], "real rows give another error")
 
     def wrong(self, tree, told, answers):
         """How often a tree was wrong, or too far away, after 0, 1, 2, ... answers."""

@@ -49,6 +49,7 @@ from fidelitree.errors import (
     ParameterError,
     check_path,
     read_bytes,
+    read_json,
     read_text,
     reading,
     writing,
@@ -317,7 +318,7 @@ def load_space(path: str | os.PathLike[str]) -> World:
 def _json(path: Path) -> Any:
     text = _text(path)
     try:
-        return json.loads(text)
+        return read_json(text)
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{path.name} is not JSON: {error}") from None
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.events import Observer, TreeJudged, nobody
-from fidelitree.asking.journal.ledger import LABEL, Ledger
+from fidelitree.asking.journal.ledger import LABEL, Ledger, promised
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.certificates.attempts import Attempts
 from fidelitree.errors import warn
@@ -71,7 +71,8 @@ class Session:
     @classmethod
     def of(cls, counted: Counted, source: Source, goal: Goal, observer: Observer, part: str = RUN) -> Session:
         """A run without an attempt so far; ``part`` is the ledger that its attempts will be in."""
-        ledger = Ledger(source, counted.journal)
+        promise = promised(source.digest, goal.delta, goal.tolerance, counted.deterministic)
+        ledger = Ledger(source, counted.journal, promise)
         return cls(counted, source, Attempts(goal.epsilon, goal.delta, ledger, part, goal.tolerance), observer)
 
     def run(self, steps: Steps[T]) -> T:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.errors import FormatError, ParameterError, is_text, read_text
+from fidelitree.errors import FormatError, ParameterError, is_text, read_json, read_text
 from fidelitree.spaces.features import AtMost, IsIn, IsOne, Test, json_value
 from fidelitree.trees.answers import DEFER
 from fidelitree.trees.gaps import gaps_of, sides, splits
@@ -105,7 +105,7 @@ def read(path: str | Path) -> Any:
     """The JSON in a file, refused when it is too large to be a tree or no JSON at all."""
     text = read_text(path, MAX_BYTES, "a stored tree")
     try:
-        return json.loads(text)
+        return read_json(text)
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{Path(path).name} is not JSON: {error}") from None
 

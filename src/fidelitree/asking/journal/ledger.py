@@ -3,7 +3,10 @@
 **Keys.** Inputs are drawn from streams that are named by a key. Opening an attempt makes a new one: a hash of the key
 so far and of what was opened, its ledger, its tree and its place in the two streams. So the inputs that an attempt
 counts depend on its tree, and a tree that was changed afterwards has other test inputs, which nobody was asked about.
-It costs no label, and one seed still gives one result. Rows of a table come in an order that no key changes.
+It costs no label, and one seed still gives one result. The first attempt's key follows from what is promised: the
+space, delta, the tolerance, and whether the target may answer differently each time. They cannot be changed afterwards
+either: where features are many, test inputs alone leave room for spaces in which the tree errs far more often. Rows of
+a table come in an order that no key changes.
 
 **Numbers.** A run that is resumed with other limits goes through the same inputs as long as it opens the same
 attempts at the same places. Its user sees the certificates of both runs, so they share one delta: every run with
@@ -14,6 +17,8 @@ an earlier run has drawn: whoever chose the new limits had seen what came of the
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -30,7 +35,7 @@ if TYPE_CHECKING:
 LABEL, TEST = "label", "test"
 """The two streams of inputs."""
 FIRST_KEY = "0"
-"""The key before the first attempt."""
+"""The key of the inputs before the first attempt."""
 
 
 class KeyedInputs(Protocol):
@@ -57,18 +62,24 @@ class LedgerEntry:
     waits: Mapping[str, int] = field(default_factory=dict)
 
 
+def promised(space: str, delta: float, tolerance: float | None, deterministic: bool) -> str:
+    """What the key of the first attempt follows from: a hash of what is promised; ``space`` is its digest."""
+    told = [space, float(delta), None if tolerance is None else float(tolerance), deterministic]
+    return hashlib.sha256(json.dumps(told, separators=(",", ":")).encode()).hexdigest()
+
+
 def next_key(key: str, opened: Opened) -> str:
     """The key after an attempt was opened."""
     return opened.key_after(key)
 
 
 class Ledger:
-    """The attempts of one run; ``journal`` keeps them, where there is one."""
+    """The attempts of one run; ``journal`` keeps them, where there is one. The first key follows ``promise``."""
 
-    def __init__(self, inputs: KeyedInputs, journal: Journal | None = None) -> None:
+    def __init__(self, inputs: KeyedInputs, journal: Journal | None = None, promise: str = FIRST_KEY) -> None:
         self._inputs = inputs
         self._journal = journal
-        self._key = FIRST_KEY
+        self._key = promise
         self._numbers: Counter[str] = Counter()
         if journal is not None:
             journal.position = lambda: inputs.drawn

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.journal.journal import Journal
-from fidelitree.asking.journal.ledger import FIRST_KEY
+from fidelitree.asking.journal.ledger import promised
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, ASSUMES_UNFORESEEN, assumptions
 from fidelitree.certificates.consistency import Check
@@ -69,6 +69,7 @@ def recounted(stored: Stored, path: Path, space: World) -> Iterator[Check]:
             if certificate.method == "exact":
                 journal.check_all(tree, certificate)
             else:
+                journal.check_real_rows(tree, certificate)
                 journal.check(tested or tree, certificate, tree)
     except _UnsureError as why:
         yield Check(None, f"{ABOUT}: {why}")
@@ -117,6 +118,8 @@ class _Answers:
     several: bool
     """Whether another run, with other limits, went through the same inputs."""
     count: int
+    real: int
+    """Answers about rows that were kept aside."""
     known: dict[bytes, set[Any]]
 
     @classmethod
@@ -124,15 +127,16 @@ class _Answers:
         """All of it, every record checked."""
         known: dict[bytes, set[Any]] = {}
         with Journal(path) as journal:
-            run, count = journal.run, 0
+            run, count, real = journal.run, 0, 0
             if run.lists_answers:
                 raise _UnsureError("the target listed its answers, and was not asked")
             for record in journal.all():
                 keys, labels = row_keys(record.inner(len(run.features), run.bits)), record.answers().tolist()
                 count += len(labels)
+                real += len(labels) * (record.purpose == "real rows")
                 for key, label in zip(keys, labels, strict=True):
                     known.setdefault(key, set()).add(label)
-            return cls(space, run, journal.attempts, journal.drawn, len(journal.all_limits) > 1, count, known)
+            return cls(space, run, journal.attempts, journal.drawn, len(journal.all_limits) > 1, count, real, known)
 
     def labels(self, inner: NDArray[Any]) -> list[Any]:
         """The answers to these inputs, up to the first that was not asked."""
@@ -172,6 +176,23 @@ class _Answers:
         if not found.key:
             raise _UnsureError(NO_WITNESS)
 
+    def check_real_rows(self, tree: Tree, told: Certificate) -> None:
+        """Whether the errors on rows that were kept aside are those of their answers, which came first and in order."""
+        real, kept = told.real_rows, None if self.space.kept is None else self.space.kept.inner
+        inner = np.empty((0, len(self.run.features))) if kept is None or not self.real else kept
+        labels = self.labels(inner)
+        inner = inner[: len(labels)]
+        own = answered(tree, inner) if told.coverage is not None else np.ones(len(inner), np.bool_)
+        if real is None:
+            if own.any():
+                raise _UnsureError("rows that were kept aside were answered, and it does not tell of them")
+            return
+        found = Answers(inner[own], np.array(labels)[own])
+        if real.rows > len(found) or (real.rows < len(found) and told.coverage is None and real.rows < self.real):
+            raise FormatError("it tells of other real rows")
+        if _mistakes(tree, found, told.tolerance)[real.rows] != real.errors:
+            raise FormatError("real rows give another error")
+
     def _answered(self, tree: Tree, told: Certificate, tests: bool, attempt: Opened) -> Answers:
         """The inputs after an opening that a tree answers, up to the first that was not asked."""
         since = attempt.tests_since if tests else attempt.labels_since
@@ -180,21 +201,23 @@ class _Answers:
             raise FormatError("fewer inputs were drawn")
         if end * len(self.run.features) > MOST_CELLS:
             raise _UnsureError(f"more than {MOST_CELLS:,} values would be drawn")
-        inner = self._inputs(attempt, tests, max(since, end))[since:]
+        sure = ASSUMES_DETERMINISTIC in told.assumes
+        way = self._way(attempt, promised(self.space.digest, told.delta, told.tolerance, sure))
+        inner = self._inputs(way, tests, max(since, end))[since:]
         inner = inner[answered(tree, inner)]
         labels = self.labels(inner)
         return Answers(inner[: len(labels)], np.array(labels))
 
-    def _inputs(self, attempt: Opened, tests: bool, end: int) -> NDArray[Any]:
+    def _inputs(self, way: list[Opened], tests: bool, end: int) -> NDArray[Any]:
         """The first inputs of a run, on its way through the keys of its attempts."""
         source = source_of(self.space, self.run.seed, together=self.run.door == "distill")
         draw = source.test if tests else source.label
         parts = [source.free(0)]
         place = 0
-        if not attempt.key:
+        if not way:
             source.rekey(None)
         try:
-            for one in self._way(attempt):
+            for one in way:
                 stop = min(one.tests if tests else one.labels, end)
                 parts += [draw(stop - place)] if stop > place else []
                 place = max(place, stop)
@@ -204,11 +227,11 @@ class _Answers:
             raise FormatError("there are fewer test rows") from None
         return np.concatenate(parts)
 
-    def _way(self, attempt: Opened) -> list[Opened]:
+    def _way(self, attempt: Opened, promise: str) -> list[Opened]:
         """The attempts that were opened before one and after it, in their order; none where inputs are not keyed.
 
         Backwards there is one way, since a key names the key before it; forwards there must be one. That each key
-        follows from the one before was checked when the journal was read.
+        follows from the one before was checked when the journal was read; the first one follows from the promise.
         """
         if not attempt.key:
             return []
@@ -218,9 +241,9 @@ class _Answers:
         for one in same_run:
             following.setdefault(one.before, []).append(one)
         found = [attempt]
-        while found[-1].before != FIRST_KEY:
+        while found[-1].before != promise:
             if found[-1].before not in by_key:
-                raise FormatError("attempts are missing between two keys")
+                raise FormatError("attempts are missing between two keys, or something else was promised")
             found.append(by_key[found[-1].before])
         found.reverse()
         while later := following.get(found[-1].key, []):

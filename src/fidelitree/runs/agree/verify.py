@@ -44,6 +44,8 @@ __all__ = ["Check", "Verification", "verify"]
 LIMITED = ("delta", "prefer", "deterministic", "max_queries", "max_leaves", "max_seconds")
 OPTIONAL = {"tolerance", "max_cost", "defer"}
 ARGUMENTS = {"distill": ("epsilon", "strategy", *LIMITED), "frontier": LIMITED}
+UNCOUNTED = ("how the tree was found", "its cost", "tables of answers", "points that a frontier does not show")
+"""What follows from a second run, and not from the counts of the answers."""
 _PATIENCE = 256  # times ln(1/delta)/epsilon answers: trees are made to be no better than they must
 _SPREAD = 3  # times ln(1/delta) over the divergence: a mixture of bets needs so much more than the best one
 _NEARER = 4  # a bound is over three standard deviations above what was measured: a quarter of that may be left
@@ -251,7 +253,8 @@ def verify(
     if REPORT in stored.changed:
         stored = replace(stored, rewritten=_written_again(stored))
     remarks = tuple(remark for remark in (remark_on_verifier(stored.folder), _remark_on_report(stored)) if remark)
-    found = Verification(stored.certificate, tuple(_checks(stored, space, answers)), remarks=remarks)
+    unchecked = (*UNCHECKED, *UNCOUNTED) if answers else UNCHECKED
+    found = Verification(stored.certificate, tuple(_checks(stored, space, answers)), None, unchecked, remarks)
     if target is None or not found.consistent:
         return found
     epsilon, delta = _promised(stored.certificate), stored.certificate.delta or _DELTA
