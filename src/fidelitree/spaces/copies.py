@@ -1,8 +1,8 @@
 """Copies among the rows of a table: rows on one side of a split that equal rows of the other.
 
-Rows of categories repeat by nature: 90 % of COMPAS do. So the share of equal rows alone accuses no table. It is compared
-with the same share among draws from a Chow-Liu tree fitted to the rows that teach: draws repeat where a population
-does, and never because somebody stored a row ten times.
+Rows of categories repeat by nature: 99 % of COMPAS do. So the share of equal rows alone accuses no table. It is
+compared with the same share among draws from a Chow-Liu tree fitted to the rows that teach: draws repeat as a
+population does, and do not repeat because a row was stored ten times.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ def grouped_if_copied(product: ProductSpace, inner: NDArray[Any]) -> Groups | No
     if shares is None:
         return None
     warn(
-        f"{percent(round(shares[0], 2))} of test rows equal a row that teaches; of rows drawn from a distribution fitted "
-        f"to the others, {percent(round(shares[1], 2))} do. So equal rows were kept together, and a certificate counts "
-        f"each of them once - if rows belong to persons or days, name their column: groups=\"person\". If equal rows "
-        f"are independent of each other, say so: groups=range({len(inner)})",
+        f"{percent(round(shares[0], 2))} of test rows equal a row that teaches; among rows drawn from a distribution "
+        f"fitted to them, {percent(round(shares[1], 2))} do. So equal rows were kept together, and each different row "
+        f'counts once - if rows belong to persons or days, name their column: groups="person". If equal rows are '
+        f"independent of each other, make each row a group: groups=range({len(inner)})",
         CopiedRowsWarning,
     )
     return Groups(numbered(numbers_of_rows(inner)), equal=True)

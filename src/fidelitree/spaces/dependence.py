@@ -100,9 +100,7 @@ def _picked(uniform: Floats, weights: Floats, above: Codes) -> Codes:
     return codes
 
 
-def fitted(
-    codes: Codes, marginals: Sequence[Floats], groups: Groups | None = None
-) -> tuple[Dependence, Fit | None]:
+def fitted(codes: Codes, marginals: Sequence[Floats], groups: Groups | None = None) -> tuple[Dependence, Fit | None]:
     """The dependence between the rows of the codes, and how well such a one describes rows that it has not seen.
 
     Each quarter of the table is described by the tree of the others. The share of the dependence that does so best is

@@ -43,6 +43,8 @@ def world_of(space: Any, groups: Any = None) -> World:
     >>> world, world.kept
     (<ChowLiu: 2 features; too few rows to judge the fit>, <Rows: 2 rows of 2 features>)
     """
+    if space is None:
+        refuse_groups(groups, space)
     if isinstance(getattr(space, "product", None), ProductSpace):  # a table has a method of that name
         refuse_groups(groups, space)
         return space  # type: ignore[no-any-return]

@@ -135,7 +135,7 @@ def groups_of(values: Any, rows: int) -> Groups:
         raise ParameterError(
             f"groups must hold values that can be told apart, such as texts or numbers; got {show(values)}"
         ) from None
-    if len(known) < 2:  # noqa: PLR2004 - one to learn from, one to test with
+    if len(known) < 2:
         raise ParameterError(
             f"groups must name at least 2 groups, one to learn from and one to test with; all {rows:,} rows are in "
             f"{len(known)}"

@@ -37,6 +37,8 @@ ASSUMES_ROWS = "inputs are rows like those of this table"
 ASSUMES_INDEPENDENT = "the rows are independent of each other"
 ASSUMES_GROUPS = "the groups of rows are independent of each other, and each counts once, by one of its rows"
 ASSUMES_EQUAL = "different rows are independent of each other, and each counts once, however often it is repeated"
+INDEPENDENCE = {"rows": ASSUMES_INDEPENDENT, "groups": ASSUMES_GROUPS, "equal": ASSUMES_EQUAL}
+"""What is taken to be independent, by what counts once: a row, a group that the user named, or all copies of a row."""
 ASSUMES_NOT_FITTED = "the target was not fitted to them"
 ASSUMES_UNSEEN = "the predictor was not made from them"
 
@@ -120,9 +122,7 @@ class Rows(Joint):
             raise FormatError(f"not stored rows of a table: {error}") from None
 
     @classmethod
-    def of(
-        cls, product: ProductSpace, inner: NDArray[Any], blend: float = 0.0, groups: Groups | None = None
-    ) -> Rows:
+    def of(cls, product: ProductSpace, inner: NDArray[Any], blend: float = 0.0, groups: Groups | None = None) -> Rows:
         """Rows of inner values."""
         rows = cls.__new__(cls)
         rows.product, rows.inner, rows.blend, rows.groups = product, inner, blend, groups
@@ -160,14 +160,14 @@ class Rows(Joint):
         """What a certificate takes for granted; that of a run names the rows of its tested part."""
         if self.blend:
             return neighbours(self.count, self.blend), ASSUMES_NOT_FITTED
-        return ASSUMES_ROWS, self.independence, ASSUMES_NOT_FITTED
+        return ASSUMES_ROWS, INDEPENDENCE[self.counted], ASSUMES_NOT_FITTED
 
     @property
-    def independence(self) -> str:
-        """What is taken to be independent: rows, groups of them, or rows that differ."""
+    def counted(self) -> str:
+        """What counts once: "rows", "groups" that the user named, or "equal" rows."""
         if self.groups is None:
-            return ASSUMES_INDEPENDENT
-        return ASSUMES_EQUAL if self.groups.equal else ASSUMES_GROUPS
+            return "rows"
+        return "equal" if self.groups.equal else "groups"
 
     @property
     def in_words(self) -> str:
@@ -243,6 +243,11 @@ class Rows(Joint):
         near = f", blend {self.blend:.4g}" if self.blend else ""
         apart = "" if self.groups is None else f" in {self.groups.count} groups"
         return f"<Rows: {self.count} rows{apart} of {len(self.names)} features{near}>"
+
+
+def assumed_before(space: World) -> tuple[str, ...]:
+    """What certificates of 0.2.0 took for granted: it did not say that rows are independent."""
+    return tuple(one for one in space.assumes if one != ASSUMES_INDEPENDENT)
 
 
 def check_test_rows(available: int, epsilon: float, delta: float, level: float | None = None) -> None:

@@ -59,6 +59,7 @@ def certify(
     epsilon: float | None = None,
     delta: float = 0.05,
     *,
+    groups: Any = None,
     within: float = 0.01,
     tolerance: float | None = None,
     threshold: float | None = None,
@@ -87,6 +88,7 @@ def certify(
         predictor: What is audited: a tree, a callable from a batch to labels, or anything with ``predict``.
         target: What is explained: a callable from a batch of inputs to labels, or a fitted model.
         space: Where inputs come from: any space, or a table, to one half of which a `ChowLiu` is fitted.
+        groups: Where a table is given: the column that says which rows belong together, or an entry for each row.
         epsilon: The error that is claimed; None asks for both ends of the error.
         delta: The chance that the run states a false bound.
         within: Without an epsilon: how far the ends may be from the middle between them.
@@ -120,7 +122,8 @@ def certify(
     """
     rule, near = _rule(epsilon, check_delta(delta), within), check_tolerance(tolerance, threshold)
     check_observer(observer)
-    (target, space), (known_seed, fresh) = as_used(target, space, threshold), _keys(predictor, seed, entropy)
+    target, space = as_used(target, space, threshold, groups=groups)
+    known_seed, fresh = _keys(predictor, seed, entropy)
     budget = Budget(max_queries, None, max_seconds, max_cost).priced(target, batch_size)
     running = Running(batch_size, executor, timeout, retries, journal)
     predict, digest = prediction_of(predictor, space, rule, near is not None)

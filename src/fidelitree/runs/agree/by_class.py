@@ -25,6 +25,7 @@ from fidelitree.display.wording import shown, span
 from fidelitree.errors import ParameterError, check_delta, check_observer, check_one_kind, check_share, check_switch
 from fidelitree.runs.input_source import BoxDraws, source_of
 from fidelitree.spaces.draw import Stream, seed_of
+from fidelitree.targets.fitted import warn_if_fitted
 from fidelitree.theory.sequential import interval, level_of_attempt
 from fidelitree.trees.tree import Tree, check_tree
 
@@ -70,6 +71,7 @@ def errors_by_class(
     space: World,
     delta: float = 0.05,
     *,
+    groups: Any = None,
     within: float = 0.05,
     threshold: float | None = None,
     seed: int | None = None,
@@ -83,6 +85,7 @@ def errors_by_class(
         tree: The tree whose answers are looked at; it answers labels, no numbers.
         target: What is explained: a callable from a batch of inputs to labels, or a fitted model.
         space: Where inputs come from: any space, or a table, to one half of which a `ChowLiu` is fitted.
+        groups: Where a table is given: the column that says which rows belong together, or an entry for each row.
         delta: The chance that the run states a false bound.
         within: Ends the run when no end of an interval is further from its middle.
         threshold: Turns scores into labels: 1 above this value, otherwise 0; of a classifier, by its second class.
@@ -114,12 +117,14 @@ def errors_by_class(
             "tree must answer labels, each of which has a precision and a recall; this one answers numbers - "
             "ft.certify(tree, target, space, tolerance=...) says how often they are further off"
         )
-    target, space = as_used(target, space, threshold)
+    target, space = as_used(target, space, threshold, groups=groups)
     check_switch("deterministic", deterministic)
     check_observer(observer)
     width = check_share("within", within)
     known_seed = seed_of(seed)
     tree.check_space(space.product)
+    if space.table is not None:
+        warn_if_fitted(target, space.table, known_seed)
     memory = Memory.within(REMEMBERED_BYTES, space.product) if deterministic else None
     counted = Counted(target, space.product, memory, Budget(max_queries=max_queries), observer=observer)
     audit = _Audit(tree, counted, space, check_delta(delta), known_seed)

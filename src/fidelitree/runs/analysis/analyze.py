@@ -150,6 +150,7 @@ def analyze(
     space: Any,
     given: Mapping[str, Any] | None = None,
     *,
+    groups: Any = None,
     numbers: Literal[False] = False,
     threshold: float | None = None,
     method: Method = "auto",
@@ -163,6 +164,7 @@ def analyze(
     space: Any,
     given: Mapping[str, Any] | None = None,
     *,
+    groups: Any = None,
     numbers: Literal[True],
     threshold: float | None = None,
     method: Method = "auto",
@@ -175,6 +177,7 @@ def analyze(
     space: Any,
     given: Mapping[str, Any] | None = None,
     *,
+    groups: Any = None,
     numbers: bool = False,
     threshold: float | None = None,
     method: Method = "auto",
@@ -195,6 +198,7 @@ def analyze(
     Args:
         target: What is explained: a callable from a batch of inputs to labels, or a fitted model.
         space: Where inputs come from: any space, or a table, to one half of which a `ChowLiu` is fitted.
+        groups: Where a table is given: the column that says which rows belong together, or an entry for each row.
         given: The region: ``{"owner": 1, "age": (18, 30), "job": {"nurse"}}``; all inputs where it is left out.
         numbers: Whether the target answers numbers: then Sobol indices take the place of influences.
         threshold: Turns scores into labels: 1 above this value, otherwise 0; of a classifier, by its second class.
@@ -222,7 +226,7 @@ def analyze(
     check_choice("method", method, METHODS)
     if numbers and threshold is not None:
         raise ParameterError(f"threshold must be left out with numbers=True, which are no labels; got {threshold!r}")
-    target, space = as_used(target, space, threshold)
+    target, space = as_used(target, space, threshold, groups=groups)
     counted = Counted(target, space.product, book=LabelBook(check_switch("numbers", numbers)))
     region = Region.of(space.product, given)
     if (region.mass if space.masses is None else space.masses.mass(region)) == 0:
