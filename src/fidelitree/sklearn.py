@@ -192,7 +192,7 @@ class DistilledTreeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         inner = HistGradientBoostingClassifier(random_state=seed) if self.estimator is None else self.estimator
         return clone(inner).fit(X, y, **fit_params)
 
-    def _rows(self, X: Any, fit_params: Mapping[str, Any]) -> tuple[Rows | None, Mapping[str, Any]]:
+    def _rows(self, X: Any, fit_params: dict[str, Any]) -> tuple[Rows | None, dict[str, Any]]:
         """The rows of X in their groups, where inputs are rows, and what the estimator's ``fit`` is given."""
         if self.over != "rows":
             return None, fit_params

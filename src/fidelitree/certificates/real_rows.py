@@ -51,10 +51,10 @@ class RealRows:
         low, high = self.interval
         ends = f"{span(1 - high, 1 - low)} with {percent(CONFIDENCE)} confidence"
         kept = f"{counted(self.rows, 'real row')} that {'was' if self.rows == 1 else 'were'} kept aside"
-        agrees = f"On {kept}, it agrees on {percent(1 - self.share)} ({ends}){_beside(certified, low, high)}."
-        lines = [f"{agrees} Assumes: {INDEPENDENCE[self.counted]}; {ASSUMES_NOT_FITTED}."]
+        lines = [f"On {kept}, it agrees on {percent(1 - self.share)} ({ends}){_beside(certified, low, high)}."]
         if self.refutes(certified[1]):
             lines.append("So draws are not like the rows of this table.")
+        lines[-1] += f" Assumes: {INDEPENDENCE[self.counted]}; {ASSUMES_NOT_FITTED}."
         return lines
 
     def to_dict(self) -> dict[str, Any]:

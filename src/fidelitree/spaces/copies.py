@@ -16,7 +16,7 @@ from scipy import special
 
 from fidelitree.display.wording import percent
 from fidelitree.errors import CopiedRowsWarning, ParameterError, warn
-from fidelitree.spaces.bins import binned
+from fidelitree.spaces.bins import binned, bins_for
 from fidelitree.spaces.dependence import fitted
 from fidelitree.spaces.draw import Stream, draw
 from fidelitree.spaces.groups import Groups, numbered
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 SHARE = 0.1  # of the test rows: fewer copies do little harm
 TIMES = 2.0  # as many as among draws
 CHANCE = 1e-3  # of as many copies as that in a table whose rows repeat by nature, at twice the share of draws
+FINER = 16  # bins of a number, beside the usual ones: numbers from 0 to 9 are bins as they are then
 LOOKED_AT = 4_096  # test rows, rows that a Chow-Liu tree is fitted to, and draws from it
 _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
@@ -60,8 +61,9 @@ def copied(product: ProductSpace, inner: NDArray[Any]) -> tuple[float, float] | 
     share = found / len(tested)
     if share <= SHARE or len(teaching) == 0:
         return None
-    like = _draws(product, inner[teaching[:LOOKED_AT]], stream)
-    chance = float(np.isin(numbers_of_rows(like), keys[teaching]).mean())
+    some = inner[teaching[:LOOKED_AT]]
+    drawn = [_draws(product, some, stream, most) for most in (bins_for(len(some)), FINER)]
+    chance = max(float(np.isin(numbers_of_rows(like), keys[teaching]).mean()) for like in drawn)
     if share <= TIMES * chance or special.bdtrc(found - 1, len(tested), TIMES * chance) > CHANCE:
         return None
     return share, chance
@@ -87,10 +89,10 @@ def numbers_of_rows(inner: NDArray[Any]) -> NDArray[np.uint64]:
     return found
 
 
-def _draws(product: ProductSpace, inner: NDArray[Any], stream: Stream) -> NDArray[Any]:
-    """Rows drawn from a Chow-Liu tree that is fitted to these."""
+def _draws(product: ProductSpace, inner: NDArray[Any], stream: Stream, most: int) -> NDArray[Any]:
+    """Rows drawn from a Chow-Liu tree that is fitted to these, with at most so many bins of a number."""
     try:
-        bins, codes, marginals = binned(product, inner)
+        bins, codes, marginals = binned(product, inner, most)
     except ParameterError:  # too many categories for a Chow-Liu tree
         return draw(product.whole, stream.child("draws"), 0, LOOKED_AT).T
     drawn = fitted(codes, marginals)[0].draw(stream.child("draws"), 0, LOOKED_AT, {})
