@@ -56,8 +56,8 @@ def assert_agrees(
         model: The model: a callable, or anything with a ``predict`` method.
         folder: The folder of the approved result, of `distill` or `frontier`.
         space: Where inputs come from; the stored space unless given.
-        groups: Where a table is given: the column that says which rows belong together, or an entry for each row.
         epsilon: Replaces the approved error and the margin: pass below it, fail above it.
+        groups: The column of a table that says which rows belong together, or an entry for each row.
         margin: How far above the approved error a model may be.
         delta: The chance that a model fails whose error is the approved one, and that a model passes whose error is
             above what is allowed.

@@ -181,9 +181,9 @@ def compare(
     Args:
         target: What is explained: a callable from a batch of inputs to labels, or a fitted model.
         space: Where inputs come from: any space, or a table, to one half of which a `ChowLiu` is fitted.
-        groups: Where a table is given: the column that says which rows belong together, or an entry for each row.
         epsilon: The error that is tolerated.
         delta: The chance that the run states a false bound.
+        groups: The column of a table that says which rows belong together, or an entry for each row.
         seed: Chooses all draws: the same seed gives the same result. None takes a fresh one, which is recorded.
         learners: Names of learners; all that apply where it is left out.
         options: Further arguments by learner, as in ``{"streed": {"depth": 3}}``.

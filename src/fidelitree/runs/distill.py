@@ -96,9 +96,9 @@ def distill(
     Args:
         target: What is explained: a callable from a batch of inputs to labels, or a fitted model.
         space: Where inputs come from: any space, or a table, to one half of which a `ChowLiu` is fitted.
-        groups: Where a table is given: the column that says which rows belong together, or an entry for each row.
         epsilon: The error that is tolerated; None asks for the knee of the `frontier`.
         delta: The chance that the run states a false bound.
+        groups: The column of a table that says which rows belong together, or an entry for each row.
         seed: Chooses all draws: the same seed gives the same result. None takes a fresh one, which is recorded.
         strategy: "auto" asks little, "influence" gives the paper's tree, "smallest" may ask 20,000 labels and more.
         prefer: "queries" asks little, "leaves" asks ten times as much for fewer, "rounds" in few large batches.

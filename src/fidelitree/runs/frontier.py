@@ -63,8 +63,8 @@ def frontier(
     Args:
         target: What is explained: a callable from a batch of inputs to labels, or a fitted model.
         space: Where inputs come from: any space, or a table, to one half of which a `ChowLiu` is fitted.
-        groups: Where a table is given: the column that says which rows belong together, or an entry for each row.
         delta: The chance that the run states a false bound.
+        groups: The column of a table that says which rows belong together, or an entry for each row.
         seed: Chooses all draws: the same seed gives the same result. None takes a fresh one, which is recorded.
         prefer: "queries" asks little; "leaves" learns from more labels, and searches longer.
         tolerance: For targets that answer numbers: an error is to be further away than this.

@@ -80,14 +80,14 @@ class Mixture(KnownJoint):
     ) -> Mixture:
         """Latent classes of a table's rows; their number is the one that describes held-out rows best.
 
-        Columns are read as `ProductSpace.from_data` reads them, and cut into bins as for `ChowLiu`.
+        Columns are read as `ProductSpace.from_data` reads them, and cut into bins as for `ChowLiu`. Rows of a group are
+        held out together; a column that names groups is no feature.
 
         Args:
             table: A pandas, polars or arrow table, a mapping of name to 1-D array, or a 2-D array.
             categorical: Columns to be read as categories, whatever they hold.
             numeric: Columns to be read as numbers, whatever they hold.
-            groups: The column that says which rows belong together, or an entry for each row: rows of a group are held
-                out together. A column that is named is no feature; give its values if the target needs it.
+            groups: The column of a table that says which rows belong together, or an entry for each row.
 
         Returns:
             The fitted world.

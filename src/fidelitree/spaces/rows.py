@@ -61,8 +61,9 @@ class Rows(Joint):
 
     Rows are taken to be independent of each other. Where several belong to one person or day, name their ``groups``: a
     group never both teaches and tests, and one row of it tests, so that a certificate is about a row of a group drawn
-    at random. Without groups, a `CopiedRowsWarning` says where too many rows equal others, and equal rows are kept
-    together.
+    at random. A row whose entry is missing is a group of its own. A column that names groups is no feature, and the
+    target does not receive it; if it needs that column, give the column's values and not its name. Without groups, a
+    `CopiedRowsWarning` says if too many rows equal others, and equal rows are kept together.
 
     With a blend, neighbours of one part of the rows grow a tree, those of the other test it, and the certificate speaks
     of neighbours of these rows.
@@ -72,9 +73,7 @@ class Rows(Joint):
         categorical: Columns to be read as categories, whatever they hold.
         numeric: Columns to be read as numbers, whatever they hold.
         blend: Above 0, the chance that a value is drawn anew; "auto": a fifth, or 3 by the columns if that is less.
-        groups: The column that says which rows belong together, or an entry for each row. A row whose entry is missing
-            is a group of its own. A column that is named is no feature: the target does not receive it. If it needs
-            that column, give the column's values here instead of its name.
+        groups: The column of a table that says which rows belong together, or an entry for each row.
 
     Raises:
         ParameterError: An argument breaks its rule.

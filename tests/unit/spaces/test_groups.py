@@ -108,7 +108,9 @@ def test_any_entries_will_do_and_a_missing_one_is_its_own_group(entries: Any) ->
     assert groups_of(entries, 8).codes.tolist() == [0, 1, 0, 2, 1, 3, 4, 4]
 
 
-@pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame, pa.table], ids=["dict", "pandas", "polars", "arrow"])
+@pytest.mark.parametrize(
+    "make", [dict, pd.DataFrame, pl.DataFrame, pa.table], ids=["dict", "pandas", "polars", "arrow"]
+)
 def test_a_named_column_is_no_feature(make: Any) -> None:
     table = make({"age": list(range(8)), "who": WHO})
     rows = ft.Rows(table, groups="who")

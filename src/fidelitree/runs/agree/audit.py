@@ -88,9 +88,9 @@ def certify(
         predictor: What is audited: a tree, a callable from a batch to labels, or anything with ``predict``.
         target: What is explained: a callable from a batch of inputs to labels, or a fitted model.
         space: Where inputs come from: any space, or a table, to one half of which a `ChowLiu` is fitted.
-        groups: Where a table is given: the column that says which rows belong together, or an entry for each row.
         epsilon: The error that is claimed; None asks for both ends of the error.
         delta: The chance that the run states a false bound.
+        groups: The column of a table that says which rows belong together, or an entry for each row.
         within: Without an epsilon: how far the ends may be from the middle between them.
         tolerance: For targets that answer numbers: an error is to be further away than this.
         threshold: Turns scores into labels: 1 above this value, otherwise 0; of a classifier, by its second class.

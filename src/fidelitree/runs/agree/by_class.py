@@ -85,8 +85,8 @@ def errors_by_class(
         tree: The tree whose answers are looked at; it answers labels, no numbers.
         target: What is explained: a callable from a batch of inputs to labels, or a fitted model.
         space: Where inputs come from: any space, or a table, to one half of which a `ChowLiu` is fitted.
-        groups: Where a table is given: the column that says which rows belong together, or an entry for each row.
         delta: The chance that the run states a false bound.
+        groups: The column of a table that says which rows belong together, or an entry for each row.
         within: Ends the run when no end of an interval is further from its middle.
         threshold: Turns scores into labels: 1 above this value, otherwise 0; of a classifier, by its second class.
         seed: Chooses all draws: the same seed gives the same result. None takes a fresh one, which is recorded.

@@ -101,8 +101,8 @@ def diff(
         old: The target as it was: a callable, a model, a tree, or the folder of a stored result.
         new: The target as it is, in any of these forms.
         space: Where inputs come from, as for `distill`; it may be left out for two folders.
-        groups: Where a table is given: the column that says which rows belong together, or an entry for each row.
         delta: The chance that the run states a false bound.
+        groups: The column of a table that says which rows belong together, or an entry for each row.
         precision: The share of what the tree flags that must have changed.
         recall: The share of all changes that the tree must flag.
         epsilon: The share of changed inputs that is as good as none.

@@ -198,8 +198,8 @@ def analyze(
     Args:
         target: What is explained: a callable from a batch of inputs to labels, or a fitted model.
         space: Where inputs come from: any space, or a table, to one half of which a `ChowLiu` is fitted.
-        groups: Where a table is given: the column that says which rows belong together, or an entry for each row.
         given: The region: ``{"owner": 1, "age": (18, 30), "job": {"nurse"}}``; all inputs where it is left out.
+        groups: The column of a table that says which rows belong together, or an entry for each row.
         numbers: Whether the target answers numbers: then Sobol indices take the place of influences.
         threshold: Turns scores into labels: 1 above this value, otherwise 0; of a classifier, by its second class.
         method: "exact" refuses to estimate, "sampled" always draws, "auto" does what costs less.
