@@ -91,7 +91,7 @@ def refused(*arguments: object, code: int = 2) -> str:
 
 def people(folder: Path) -> Path:
     """A table of ages, jobs and owners, with the label that a model was made for."""
-    rows = [f"{18 + 7 * i % 60},{('clerk', 'nurse', 'pilot')[i % 3]},{i % 2 == 0},{i}" for i in range(240)]
+    rows = [f"{18 + 7 * i % 61},{('clerk', 'nurse', 'pilot')[i % 3]},{i % 2 == 0},{i}" for i in range(240)]
     path = folder / "people.csv"
     path.write_text("\n".join(["age,job,owner,label", *rows]) + "\n", encoding="utf-8")
     return path

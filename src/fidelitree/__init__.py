@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from fidelitree.asking.progress import Progress
     from fidelitree.certificates.certificate import Certificate
     from fidelitree.errors import (
+        CopiedRowsWarning,
         FidelitreeError,
         FittedRowsWarning,
         FormatError,
@@ -55,6 +56,7 @@ _HOMES = {
     "Certificate": "certificates.certificate",
     "ChowLiu": "spaces.chow_liu",
     "Comparison": "learners.compare",
+    "CopiedRowsWarning": "errors",
     "DEFER": "trees.answers",
     "Difference": "runs.agree.difference",
     "Distillation": "runs.result",
@@ -104,6 +106,7 @@ __all__ = [
     "Certificate",
     "ChowLiu",
     "Comparison",
+    "CopiedRowsWarning",
     "Difference",
     "Distillation",
     "FidelitreeError",

@@ -80,6 +80,10 @@ class FittedRowsWarning(DoubtWarning):
     """The target was fitted to the rows that are to test a predictor."""
 
 
+class CopiedRowsWarning(DoubtWarning):
+    """Many rows of a table are copies of others; equal rows were kept together."""
+
+
 class NoDiagramError(ParameterError):
     """A circuit's diagram is too large, or there is nothing to build it with."""
 

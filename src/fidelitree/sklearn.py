@@ -30,7 +30,13 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import _safe_indexing, check_random_state, column_or_1d, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_method_params, check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_method_params,
+    check_consistent_length,
+    check_is_fitted,
+    has_fit_parameter,
+    validate_data,
+)
 
 if TYPE_CHECKING:
     from fidelitree.runs.result import Distillation
@@ -95,13 +101,15 @@ class DistilledTreeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         """Fit the estimator where it is not fitted, with ``fit_params`` such as ``sample_weight``; then distil it.
 
         A pandas, polars or arrow table is handed on as it is, and the tree speaks of its columns; anything else becomes
-        a 2-D array.
+        a 2-D array. ``groups`` has an entry for each row of X, such as a person: with ``over="rows"``, rows of a group
+        never both fit the estimator and test the tree, and one row of a group tests. An estimator whose ``fit`` takes
+        ``groups`` receives it.
         """
         self._check_parameters()
         X, y = self._check_training(X, y)
         seed = _seed(self.random_state)
-        rows = Rows(X) if self.over == "rows" else None
         fitted = self.estimator is not None and _is_fitted(self.estimator)
+        rows, fit_params = self._rows(X, fit_params)
         places = None if rows is None else rows.places(seed)[0]
         self.estimator_ = self.estimator if fitted else self._fit_estimator(X, y, places, seed, fit_params)
         if fitted and rows is not None:
@@ -183,6 +191,18 @@ class DistilledTreeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
             X, y = _safe_indexing(X, places), y[places]
         inner = HistGradientBoostingClassifier(random_state=seed) if self.estimator is None else self.estimator
         return clone(inner).fit(X, y, **fit_params)
+
+    def _rows(self, X: Any, fit_params: dict[str, Any]) -> tuple[Rows | None, dict[str, Any]]:
+        """The rows of X in their groups, where inputs are rows, and what the estimator's ``fit`` is given."""
+        if self.over != "rows":
+            return None, fit_params
+        groups = fit_params.get("groups")
+        if isinstance(groups, str):
+            raise ParameterError(f"groups must be an array with an entry for each row of X; got {groups!r}")
+        inner = HistGradientBoostingClassifier() if self.estimator is None else self.estimator
+        if not has_fit_parameter(inner, "groups"):
+            fit_params = {name: value for name, value in fit_params.items() if name != "groups"}
+        return Rows(X, groups=groups), fit_params
 
     def _distil(self, space: World, seed: int, fitted_apart: bool) -> Distillation:
         result = distill(

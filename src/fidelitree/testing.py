@@ -39,6 +39,7 @@ def assert_agrees(
     space: World | None = None,
     epsilon: float | None = None,
     *,
+    groups: Any = None,
     margin: float = 0.02,
     delta: float = 0.01,
     threshold: float | None = None,
@@ -56,6 +57,7 @@ def assert_agrees(
         folder: The folder of the approved result, of `distill` or `frontier`.
         space: Where inputs come from; the stored space unless given.
         epsilon: Replaces the approved error and the margin: pass below it, fail above it.
+        groups: The column of a table that says which rows belong together, or an entry for each row.
         margin: How far above the approved error a model may be.
         delta: The chance that a model fails whose error is the approved one, and that a model passes whose error is
             above what is allowed.
@@ -73,9 +75,9 @@ def assert_agrees(
     from fidelitree.runs.agree.approval import approve, checked  # noqa: PLC0415 - pytest loads this file in any case
 
     if _update:
-        return approve(model, Path(folder), space, epsilon, threshold)
+        return approve(model, Path(folder), (space, groups), epsilon, threshold)
     limits = {"epsilon": epsilon, "margin": margin, "delta": delta, "max_queries": max_queries}
-    found, failure = checked(model, Path(folder), space, threshold, limits)
+    found, failure = checked(model, Path(folder), (space, groups), threshold, limits)
     if failure:
         raise AssertionError(f"{failure}\n\nIf that is meant, approve it: pytest {OPTION}")
     return found

@@ -337,10 +337,40 @@ def test_over_rows_with_a_fitted_estimator_says_what_it_takes_for_granted() -> N
     X, y = make_classification(2000, 4, random_state=0)
     fitted = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X[:200], y[:200])
     model = DistilledTreeClassifier(fitted, over="rows", random_state=0).fit(X[200:], y[200:])
-    assert str(model.certificate_).endswith("rows like those of this table; the target was not fitted to them.")
+    independent = "rows like those of this table; the rows are independent of each other"
+    assert f"{independent}; the target was not fitted to them" in str(model.certificate_)
     assert model.certificate_.holds
     own = DistilledTreeClassifier(TREE, over="rows", random_state=0).fit(X, y)
-    assert str(own.certificate_).endswith("rows like those of this table.")
+    assert independent in str(own.certificate_)
+    assert "not fitted to them" not in str(own.certificate_)
+
+
+class Grouped(Memorizer):  # type: ignore[misc]
+    """Its ``fit`` takes groups, as that of a search with grouped folds does."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Grouped:
+        self.groups_ = groups
+        return super().fit(X, y, sample_weight)  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("estimator", [Memorizer(), Grouped()])
+def test_rows_of_a_group_do_not_both_fit_and_test(estimator: Any) -> None:
+    X = np.random.default_rng(0).permutation(1000)[:, None].astype(float)
+    person = (X[:, 0] // 4).astype(int)
+    with pytest.warns(NotCertifiedWarning, match="NOT certified"):
+        model = DistilledTreeClassifier(estimator, over="rows", random_state=0).fit(X, X[:, 0] > 500, groups=person)
+    fitted = set(model.estimator_.known_[:, 0] // 4)
+    _, testing = ft.Rows(X, groups=person).places(0)
+    assert len(fitted) == len(testing) == 125
+    assert not fitted & set(person[testing])
+    assert model.result_.space.digest == ft.Rows(X, groups=person).digest
+    assert "each counts once, by one of its rows" in str(model.certificate_)
+    if isinstance(estimator, Grouped):
+        assert set(model.estimator_.groups_) == fitted
+    with pytest.raises(
+        ft.ParameterError, match="groups must be an array with an entry for each row of X; got 'person'"
+    ):
+        DistilledTreeClassifier(estimator, over="rows").fit(X, X[:, 0] > 500, groups="person")
 
 
 def test_too_few_rows_are_refused() -> None:

@@ -103,12 +103,15 @@ class Access:
             raise TargetError("the journal says that the run drew another number of inputs for tests")
 
 
-def as_used(target: Any, space: Any, threshold: float | None = None, classes: bool = False) -> tuple[Target, World]:
+def as_used(
+    target: Any, space: Any, threshold: float | None = None, classes: bool = False, groups: Any = None
+) -> tuple[Target, World]:
     """What a user gave, as it is used: a fitted model or booster is asked by its ``predict``, a table is a world.
 
-    With a threshold, scores above it are 1, and others 0; without one, ``classes`` refuses regressors.
+    With a threshold, scores above it are 1, and others 0; without one, ``classes`` refuses regressors. ``groups`` says
+    which rows of a table belong together.
     """
-    return asked_target(target, threshold, classes), world_of(space)
+    return asked_target(target, threshold, classes), world_of(space, groups)
 
 
 def asked_target(target: Any, threshold: float | None = None, classes: bool = False) -> Target:

@@ -299,7 +299,7 @@ class Certificate:
         table = None if self.confusion is None else confusionfile.to_dict(self.confusion)
         told = {**asdict(self), "confusion": table}
         if self.real_rows is not None:
-            told["real_rows"] = {**told["real_rows"], "refutes": self.refuted_by_rows}
+            told["real_rows"] = {**self.real_rows.to_dict(), "refutes": self.refuted_by_rows}
         for name in ("tested_errors", "helped", "coverage", "drawn", "cost"):  # rare
             if told[name] is None:
                 del told[name]

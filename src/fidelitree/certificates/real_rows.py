@@ -9,6 +9,7 @@ from typing import Any
 from fidelitree.certificates.confusion import CONFIDENCE
 from fidelitree.display.wording import counted, percent, span
 from fidelitree.errors import check_stored
+from fidelitree.spaces.rows import ASSUMES_NOT_FITTED, INDEPENDENCE
 from fidelitree.theory.sequential import lower_bound, upper_bound
 
 
@@ -16,12 +17,15 @@ from fidelitree.theory.sequential import lower_bound, upper_bound
 class RealRows:
     """So many rows of a table, and on how many of them tree and target disagree; no part of delta.
 
+    ``counted`` is what counts once: "rows", or one row each of "groups" that the user named or of "equal" rows.
+
     >>> [round(end, 3) for end in RealRows(500, 20).interval]
     [0.025, 0.061]
     """
 
     rows: int
     errors: int
+    counted: str = "rows"
 
     @property
     def share(self) -> float:
@@ -50,21 +54,30 @@ class RealRows:
         lines = [f"On {kept}, it agrees on {percent(1 - self.share)} ({ends}){_beside(certified, low, high)}."]
         if self.refutes(certified[1]):
             lines.append("So draws are not like the rows of this table.")
+        lines[-1] += f" Assumes: {INDEPENDENCE[self.counted]}; {ASSUMES_NOT_FITTED}."
         return lines
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; what counts once is named where it is no row."""
+        told: dict[str, Any] = {"rows": self.rows, "errors": self.errors}
+        return told if self.counted == "rows" else {**told, "counted": self.counted}
 
     @classmethod
     def from_dict(cls, data: Any) -> RealRows:
         """Read from a file."""
-        known = isinstance(data, dict) and set(data) in ({"rows", "errors"}, {"rows", "errors", "refutes"})
+        known = isinstance(data, dict) and set(data) - {"refutes", "counted"} == {"rows", "errors"}
         check_stored("certificate", known, f"real_rows must hold rows and errors; got {data!r:.80}")
         flag = isinstance(data.get("refutes", False), bool)
         check_stored("certificate", flag, f"real_rows: refutes must be true or false; got {data!r:.80}")
+        kind = data.get("counted", "rows")
+        named = isinstance(kind, str) and kind in INDEPENDENCE
+        check_stored("certificate", named, f"real_rows: counted must be {' or '.join(INDEPENDENCE)}; got {data!r:.80}")
         data = {name: data[name] for name in ("rows", "errors")}
         whole = all(type(value) is int for value in data.values())
         inside = whole and 0 <= data["errors"] <= data["rows"] < 1 << 63
         check_stored("certificate", inside, f"real_rows must hold errors between 0 and the rows; got {data!r:.80}")
         check_stored("certificate", data["rows"], "real_rows must hold at least one row; got 0")
-        return cls(**data)
+        return cls(**data, counted=kind)
 
 
 def _beside(certified: tuple[float, float], low: float, high: float) -> str:

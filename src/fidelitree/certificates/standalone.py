@@ -35,7 +35,14 @@ LOWER = {"run": 0.018, "standing": 0.002, "frontier": 0.048}  # of delta, for th
 DETERMINISTIC = "the target is deterministic"
 UNFORESEEN = "the seed was given, and neither the target nor the predictor was made knowing these inputs"
 ASSUMES_PRODUCT = "inputs follow the stated product distribution"
-ASSUMES_ROWS = ("inputs are rows like those of this table", "the target was not fitted to them")
+ASSUMES_ROWS = "inputs are rows like those of this table"
+ASSUMES_NOT_FITTED = "the target was not fitted to them"
+INDEPENDENT = "the rows are independent of each other"
+COUNTED = {
+    "": INDEPENDENT,
+    "groups/": "the groups of rows are independent of each other, and each counts once, by one of its rows",
+    "equal/": "different rows are independent of each other, and each counts once, however often it is repeated",
+}
 ASSUMES_CHOW_LIU = "inputs follow the Chow-Liu tree fitted to this table"
 ASSUMES_HALF = "inputs follow the Chow-Liu tree fitted to one half of this table"
 ASSUMES_MIXTURE = "inputs follow the stated mixture of product distributions"
@@ -436,42 +443,70 @@ class Space:
         text = "".join(map(str, row)) + "0" * (-len(row) % 8)
         return int(text, 2).to_bytes(len(text) // 8, "big")
 
-    def unpacked(self, entry):
-        """The bytes of stored rows: a few packed ones may hold gigabytes."""
-        size = entry["count"] * len(self.features) * (1 if self.bits else 8)
-        need(type(entry["count"]) is int and 0 < size <= MOST_BYTES, "its rows take more than 200 MB, or none")
-        packed = base64.b64decode(entry["packed"], validate=True)
-        raw = zlib.decompressobj().decompress(packed, size + 1)
-        need(len(raw) == size, "its rows are not as many as it says")
+    def unpacked(self, packed, count, size):
+        """So many values of this size: a few packed ones may hold gigabytes."""
+        need(type(count) is int and 0 < count * size <= MOST_BYTES, "its rows take more than 200 MB, or none")
+        raw = zlib.decompressobj().decompress(base64.b64decode(packed, validate=True), count * size + 1)
+        need(len(raw) == count * size, "its rows are not as many as it says")
         return raw
+
+    def table(self, entry):
+        """Stored rows: their bytes, their groups (numbered as they first appear), what they are, and their digest."""
+        raw = self.unpacked(entry["packed"], entry["count"], len(self.features) * (1 if self.bits else 8))
+        codes = b""
+        kind = ""
+        groups = None
+        if "groups" in entry:
+            need(entry["groups"]["equal"] in (True, False), "its groups are none")
+            kind = "equal/" if entry["groups"]["equal"] else "groups/"
+            codes = self.unpacked(entry["groups"]["packed"], entry["count"], 4)
+            groups = array.array("L", struct.unpack(f"<{entry['count']}I", codes))
+            known = itertools.accumulate(groups, max, initial=-1)
+            need(all(code <= most + 1 for code, most in zip(groups, known)), "its groups are not numbered in order")
+        return raw, groups, kind, hashlib.sha256(f"rows/{self.digest}/{kind}".encode() + raw + codes)
 
 
 class Table(Space):
     """The rows of a table, each once, in the order of a seed; they are the same whatever was opened before."""
 
     independent = keyed = False
-    assumes = ASSUMES_ROWS
 
     def __init__(self, data):
         super().__init__(data)
-        if set(data["rows"]) != {"count", "packed"}:
+        if set(data["rows"]) - {"groups"} != {"count", "packed"}:
             raise Unsure("neighbours of rows are not drawn again here")
         self.rows = data["rows"]["count"]
-        self.raw = self.unpacked(data["rows"])
-        self.digest = hashlib.sha256(f"rows/{self.digest}/".encode() + self.raw).hexdigest()
+        self.raw, self.groups, kind, digest = self.table(data["rows"])
+        self.digest = digest.hexdigest()
+        self.assumes = (ASSUMES_ROWS, COUNTED[kind], ASSUMES_NOT_FITTED)
 
     def inputs(self, name, count, together):
-        """Rows of one half, in the order of the seed: the first half tests, the other one teaches."""
+        """Rows of one half, in the order of the seed: the first half tests, the other one teaches.
+
+        Of groups the first half tests, each with its first row, and all rows of the others teach.
+        """
         if self.rows > MOST_ROWS:
             raise Unsure(f"the table has more than the {MOST_ROWS:,} rows that this file puts in order")
         seed, purpose = name.split("/")[:2]
         if seed not in self.drawn:
-            words = array.array("Q", itertools.islice(random_words(f"{seed}/rows", 0, 0), self.rows))
-            self.drawn[seed] = sorted(range(self.rows), key=words.__getitem__)
-        half = self.rows // 2
-        order = self.drawn[seed][:half] if purpose == "certify" else self.drawn[seed][half:]
+            order = self.shuffled(seed, 0, self.rows)
+            half = self.rows // 2
+            self.drawn[seed] = order[half:], order[:half]
+            if self.groups is not None:
+                groups = self.shuffled(seed, 1, max(self.groups) + 1)
+                tested = groups[: len(groups) // 2]
+                first = {self.groups[place]: place for place in reversed(order)}
+                apart = set(tested)
+                teach = [place for place in order if self.groups[place] not in apart]
+                self.drawn[seed] = teach, [first[group] for group in tested]
+        order = self.drawn[seed][purpose == "certify"]
         shape = f"<{len(self.features)}{'B' if self.bits else 'd'}"
         return [struct.unpack_from(shape, self.raw, place * struct.calcsize(shape)) for place in order[:count]]
+
+    def shuffled(self, seed, lane, count):
+        """So many places in random order."""
+        words = array.array("Q", itertools.islice(random_words(f"{seed}/rows", 0, lane), count))
+        return sorted(range(count), key=words.__getitem__)
 
 
 class ChowLiu(Space):
@@ -505,8 +540,7 @@ class ChowLiu(Space):
             numbers = [len(cuts), *cuts, *itertools.chain(*table)]
             text.update(struct.pack(f"<{len(numbers)}d", *numbers))
         if entry.get("kept") is not None:  # half of the table, which taught nobody
-            self.kept = self.unpacked(entry["kept"])
-            kept = hashlib.sha256(f"rows/{self.digest}/".encode() + self.kept)
+            self.kept, *_, kept = self.table(entry["kept"])
             text.update(kept.hexdigest().encode())
             need(entry["assumes"].startswith(ASSUMES_HALF), "it assumes something else")
             self.assumes = (entry["assumes"],)
@@ -927,7 +961,8 @@ class Folder:
             wanted["strategy"] = "influence"
         if self.space is not None:
             given = told["seed_chosen"] and told["method"] != "exact" and told["version"] > 1
-            usual = [*self.space.assumes, UNFORESEEN] if given else list(self.space.assumes)
+            usual = [one for one in self.space.assumes if told["version"] > 1 or one != INDEPENDENT]
+            usual += [UNFORESEEN] if given else []
             need(told["assumes"] in ([DETERMINISTIC, *usual], usual), "it assumes something else")
         for name, value in wanted.items():
             need(name not in run or plain_text(run[name]) == plain_text(value), f"{name} is not the same")
@@ -1032,7 +1067,8 @@ class Folder:
         most = told["drawn"] if defers else samples
         need(told["version"] > 1 or not attempt.key, "its version is older than its keys")
         tests = self.answered(tested, "certify", attempt, most)
-        labels = self.answered(tested, "label", attempt, most) if standing else []
+        twice = self.space.rows is not None and self.space.groups is not None  # several rows of a group teach
+        labels = self.answered(tested, "label", attempt, most) if standing and not twice else []
         need(not defers or len(tests) == samples, "the tree answers other inputs")
         # The two streams may come in any turn: so many of the one, and the rest of the other.
         ways = [k for k in range(len(labels) + 1) if 0 <= samples - k <= len(tests)]

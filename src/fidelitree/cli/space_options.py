@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 _PARQUET = (".parquet", ".pq")
 _KINDS = ("rows", "chow_liu", "mixture", "marginals")
-_OF_TABLES = (*_KINDS, "drop", "categorical", "numeric")
+_OF_TABLES = (*_KINDS, "groups", "drop", "categorical", "numeric")
 Backend = Literal["pandas", "polars", "pyarrow"]
 
 
@@ -112,6 +112,13 @@ class SpaceOptions:
     marginals: Annotated[
         bool, typer.Option("--marginals", help="With --data: each column by itself, independent of the others.")
     ] = False
+    groups: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="With --data: keep rows with one entry in this column, such as a person, together; count them once.",
+        ),
+    ] = None
     drop: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN", help="With --data: leave a column out. Repeatable.")
     ] = None
@@ -172,25 +179,37 @@ class SpaceOptions:
         kinds = [f"--{name.replace('_', '-')}" for name in _KINDS if getattr(self, name)]
         if len(kinds) > 1:
             raise ParameterError(f"a table stands for one kind of inputs: give {kinds[0]} or {kinds[1]}, not both")
+        if self.groups and self.marginals:
+            raise ParameterError(
+                "--groups says nothing with --marginals, which splits no rows: leave one of them out; --drop leaves a "
+                "column out"
+            )
 
     def _table(self, path: Path, opened: OpenedTarget) -> World:
         from fidelitree.spaces.chow_liu import ChowLiu
         from fidelitree.spaces.given import of_halves
+        from fidelitree.spaces.groups import taken_out
         from fidelitree.spaces.mixture import Mixture
         from fidelitree.spaces.product import ProductSpace
         from fidelitree.spaces.rows import Rows
 
-        table = _used(read_table(path, self.drop or ()), opened, path)
+        table, groups = read_table(path, self.drop or ()), None
+        if self.groups is not None:
+            check_columns("--groups", [self.groups], list(table.columns), path)
+            table, groups = taken_out(table, self.groups)
+        table = _used(table, opened, path)
         for option in ("categorical", "numeric"):
             check_columns(f"--{option}", getattr(self, option) or (), list(table.columns), path)
         columns = self.categorical or (), self.numeric or ()
         if self.blend is not None:
-            return Rows(table, *columns, number_or_word(self.blend))
-        makers: tuple[Callable[..., World], ...] = Rows, ChowLiu.from_data, Mixture.from_data, ProductSpace.from_data
-        for kind, make in zip(_KINDS, makers, strict=True):
+            return Rows(table, *columns, number_or_word(self.blend), groups=groups)
+        if self.marginals:
+            return ProductSpace.from_data(table, *columns)
+        makers: tuple[Callable[..., World], ...] = Rows, ChowLiu.from_data, Mixture.from_data
+        for kind, make in zip(_KINDS, makers, strict=False):  # the last kind is made above
             if getattr(self, kind):
-                return make(table, *columns)
-        return of_halves(ProductSpace.from_data(table, *columns), table)  # as in Python, where a table is given
+                return make(table, *columns, groups=groups)
+        return of_halves(ProductSpace.from_data(table, *columns), table, groups)  # as in Python for a table
 
     def _bits(self, p: float, opened: OpenedTarget) -> ProductSpace:
         from fidelitree.spaces.product import ProductSpace

@@ -164,6 +164,7 @@ def compare(
     epsilon: float = 0.05,
     delta: float = 0.05,
     *,
+    groups: Any = None,
     seed: int | None = None,
     learners: Sequence[str] | None = None,
     options: Mapping[str, Mapping[str, Any]] | None = None,
@@ -182,6 +183,7 @@ def compare(
         space: Where inputs come from: any space, or a table, to one half of which a `ChowLiu` is fitted.
         epsilon: The error that is tolerated.
         delta: The chance that the run states a false bound.
+        groups: The column of a table that says which rows belong together, or an entry for each row.
         seed: Chooses all draws: the same seed gives the same result. None takes a fresh one, which is recorded.
         learners: Names of learners; all that apply where it is left out.
         options: Further arguments by learner, as in ``{"streed": {"depth": 3}}``.
@@ -204,7 +206,7 @@ def compare(
         [('optimal', 8), ('id3', 18), ('top_down', 8)]
     """
     check_observer(observer)
-    target, space = as_used(target, space, threshold)
+    target, space = as_used(target, space, threshold, groups=groups)
     known = (*OURS, *LEARNERS)
     names = list(known) if learners is None else check_names("learners", learners, "names of learners")
     options = _check_options(options)

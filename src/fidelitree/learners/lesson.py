@@ -59,7 +59,7 @@ _GRAINS = 2.0**50  # probabilities are weighed in grains, so that sums and diffe
 CERTIFIED = "certified"
 
 
-LIMITS = ("max_queries", "max_leaves", "max_seconds", "threshold", "observer")
+LIMITS = ("max_queries", "max_leaves", "max_seconds", "threshold", "observer", "groups")
 """What every learner can be told besides epsilon, delta, seed, and options of its own."""
 
 _NOISY = "or use ft.distill with deterministic=False: learners take functions only"
@@ -90,7 +90,7 @@ class Lesson:
         epsilon, delta, seed = promise
         budget = Budget(limits.get("max_queries"), limits.get("max_leaves"), limits.get("max_seconds"))
         goal = Goal(check_epsilon(epsilon), check_delta(delta), seed_of(seed), seed is not None)
-        target, space = as_used(target, space, limits.get("threshold"))
+        target, space = as_used(target, space, limits.get("threshold"), groups=limits.get("groups"))
         product = space.product
         if space.table is not None:
             warn_if_fitted(target, space.table, goal.seed)

@@ -66,6 +66,7 @@ def distill(
     epsilon: float | None = 0.05,
     delta: float = 0.05,
     *,
+    groups: Any = None,
     seed: int | None = None,
     strategy: StrategyName = "auto",
     prefer: Preference = "queries",
@@ -97,6 +98,7 @@ def distill(
         space: Where inputs come from: any space, or a table, to one half of which a `ChowLiu` is fitted.
         epsilon: The error that is tolerated; None asks for the knee of the `frontier`.
         delta: The chance that the run states a false bound.
+        groups: The column of a table that says which rows belong together, or an entry for each row.
         seed: Chooses all draws: the same seed gives the same result. None takes a fresh one, which is recorded.
         strategy: "auto" asks little, "influence" gives the paper's tree, "smallest" may ask 20,000 labels and more.
         prefer: "queries" asks little, "leaves" asks ten times as much for fewer, "rounds" in few large batches.
@@ -130,7 +132,7 @@ def distill(
         <Distillation: 20 leaves, error <= 0% (exact), 32 labels>
     """
     near = _check_choices(strategy, prefer, epsilon, check_tolerance(tolerance, threshold), defer)
-    (target, space), observer = as_used(target, space, threshold, near is None), watched(observer)
+    (target, space), observer = as_used(target, space, threshold, near is None, groups), watched(observer)
     how = {"batch_size": batch_size, "executor": executor, "timeout": timeout, "retries": retries, "journal": journal}
     limits = {"max_queries": max_queries, "max_leaves": max_leaves, "max_seconds": max_seconds, "max_cost": max_cost}
     budget, running = given(target, (budget, limits), (running, how))

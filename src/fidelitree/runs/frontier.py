@@ -35,6 +35,7 @@ def frontier(
     space: Any,
     delta: float = 0.05,
     *,
+    groups: Any = None,
     seed: int | None = None,
     prefer: str = "queries",
     tolerance: float | None = None,
@@ -63,6 +64,7 @@ def frontier(
         target: What is explained: a callable from a batch of inputs to labels, or a fitted model.
         space: Where inputs come from: any space, or a table, to one half of which a `ChowLiu` is fitted.
         delta: The chance that the run states a false bound.
+        groups: The column of a table that says which rows belong together, or an entry for each row.
         seed: Chooses all draws: the same seed gives the same result. None takes a fresh one, which is recorded.
         prefer: "queries" asks little; "leaves" learns from more labels, and searches longer.
         tolerance: For targets that answer numbers: an error is to be further away than this.
@@ -98,7 +100,7 @@ def frontier(
     """
     check_choice("prefer", prefer, tuple(EFFORTS))
     near = check_tolerance(tolerance, threshold)
-    (target, space), observer = as_used(target, space, threshold, near is None), watched(observer)
+    (target, space), observer = as_used(target, space, threshold, near is None, groups), watched(observer)
     how = {"batch_size": batch_size, "executor": executor, "timeout": timeout, "retries": retries, "journal": journal}
     largest = None if check_count("max_leaves", max_leaves) == LARGEST else max_leaves
     limits = {"max_queries": max_queries, "max_leaves": largest, "max_seconds": max_seconds, "max_cost": max_cost}

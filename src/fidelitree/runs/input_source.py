@@ -42,6 +42,9 @@ class Source(ABC):
     tests: float = math.inf
     keyed: bool = True
     """Whether the key of an attempt changes the inputs to come."""
+    labels_test: bool = True
+    """Whether inputs for learning are independent of those before them, so that they may test a tree before they teach.
+    """
 
     def __init__(self, space: World, assumes: tuple[str, ...]) -> None:
         self.product, self.digest, self.in_words, self._assumes = space.product, space.digest, space.in_words, assumes
@@ -160,6 +163,7 @@ class TableSource(Source):
         parts = rows.parts(seed)
         self._growing, self._testing = parts.growing, parts.testing
         self.most, self.tests = len(parts.growing), len(parts.testing)
+        self.labels_test = rows.groups is None  # several rows of one group teach
 
     def label(self, rows: int) -> Inner:
         start, tests = self.drawn

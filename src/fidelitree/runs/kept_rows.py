@@ -39,6 +39,7 @@ class KeptRows:
 
     inner: NDArray[Any]
     labels: NDArray[Any]
+    counted: str = "rows"
 
     @classmethod
     def ask(cls, counted: Counted, space: World) -> KeptRows | None:
@@ -49,7 +50,7 @@ class KeptRows:
             return None
         inner = space.kept.inner[:most]
         try:
-            return cls(inner, counted.labels(counted.ask(inner, "real rows")))
+            return cls(inner, counted.labels(counted.ask(inner, "real rows")), space.kept.counted)
         except BudgetSpent:
             return None
 
@@ -63,7 +64,7 @@ def told(certificate: Certificate, kept: KeptRows | None, predict: Predict) -> C
     if not own.any():
         return certificate
     wrong = int(np.count_nonzero(apart(found[own], kept.labels[own], certificate.tolerance)))
-    return replace(certificate, real_rows=RealRows(int(own.sum()), wrong))
+    return replace(certificate, real_rows=RealRows(int(own.sum()), wrong, kept.counted))
 
 
 def doubted(certificate: Certificate) -> None:

@@ -127,7 +127,8 @@ class Session:
             return _NONE
         labels = self.counted.labels(codes)
         if isinstance(question, Labels):
-            self.attempts.standing.count(inner, labels, LABEL)
+            if self.source.labels_test:
+                self.attempts.standing.count(inner, labels, LABEL)
         elif self.attempts.all:
             return self.attempts.count(inner, labels)
         else:

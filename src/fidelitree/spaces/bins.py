@@ -100,9 +100,15 @@ class Bins:
         return values
 
 
-def binned(product: ProductSpace, inner: NDArray[Any]) -> tuple[list[Bins], Codes, list[Floats]]:
-    """Bins for the rows of a table, the codes of these rows (a row for each column), and how frequent each bin is."""
-    bins = [Bins.of(feature, inner[:, i], bins_for(len(inner))) for i, feature in enumerate(product)]
+def binned(
+    product: ProductSpace, inner: NDArray[Any], most: int | None = None
+) -> tuple[list[Bins], Codes, list[Floats]]:
+    """Bins for the rows of a table, the codes of these rows (a row for each column), and how frequent each bin is.
+
+    A number gets as many bins as the rows are enough for, unless ``most`` says how many.
+    """
+    most = bins_for(len(inner)) if most is None else most
+    bins = [Bins.of(feature, inner[:, i], most) for i, feature in enumerate(product)]
     if sum(map(len, bins)) > MOST_BINS:
         widest = max(bins, key=len)
         raise ParameterError(

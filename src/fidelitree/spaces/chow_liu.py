@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from fidelitree.errors import FormatError, ParameterError
 from fidelitree.spaces.bins import Bins, binned
 from fidelitree.spaces.dependence import Dependence, checked, fitted
+from fidelitree.spaces.groups import taken_out
 from fidelitree.spaces.held_out import NOT_JUDGED, Fit
-from fidelitree.spaces.packing import unpacked
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import Rows
 from fidelitree.spaces.world import KnownJoint, over_features
@@ -28,6 +28,7 @@ from fidelitree.spaces.world import KnownJoint, over_features
 if TYPE_CHECKING:
     from fidelitree.spaces.draw import Stream
     from fidelitree.spaces.features import Column, Floats
+    from fidelitree.spaces.groups import Groups
     from fidelitree.spaces.region import Region
 
 ASSUMES_CHOW_LIU = "inputs follow the Chow-Liu tree fitted to this table"
@@ -61,15 +62,19 @@ class ChowLiu(KnownJoint):
         self.product, self.bins, self.dependence, self.fit = product, tuple(bins), dependence, fit
 
     @classmethod
-    def from_data(cls, table: Any, categorical: Iterable[str] = (), numeric: Iterable[str] = ()) -> ChowLiu:
+    def from_data(
+        cls, table: Any, categorical: Iterable[str] = (), numeric: Iterable[str] = (), *, groups: Any = None
+    ) -> ChowLiu:
         """Fitted to a table.
 
         Columns are read as `ProductSpace.from_data` reads them. Numbers get 3 bins below 100 rows, 4 below 400, else 8.
+        Rows of a group are held out together; a column that names groups is no feature.
 
         Args:
             table: A pandas, polars or arrow table, a mapping of name to 1-D array, or a 2-D array.
             categorical: Columns to be read as categories, whatever they hold.
             numeric: Columns to be read as numbers, whatever they hold.
+            groups: The column of a table that says which rows belong together, or an entry for each row.
 
         Returns:
             The fitted world.
@@ -82,14 +87,15 @@ class ChowLiu(KnownJoint):
             >>> ChowLiu.from_data({"age": age, "owner": age > 50}).parents
             {'age': None, 'owner': 'age'}
         """
+        table, named = taken_out(table, groups)
         product = ProductSpace.from_data(table, categorical, numeric)
-        return cls.fitted_to(product, product.encode(table))
+        return cls.fitted_to(product, product.encode(table), named)
 
     @classmethod
-    def fitted_to(cls, product: ProductSpace, inner: NDArray[Any]) -> ChowLiu:
+    def fitted_to(cls, product: ProductSpace, inner: NDArray[Any], groups: Groups | None = None) -> ChowLiu:
         """Fitted to inner values; the features have their marginals."""
         bins, codes, marginals = binned(product, inner)
-        return cls(bins, *fitted(codes, marginals), product=product)
+        return cls(bins, *fitted(codes, marginals, groups), product=product)
 
     def keep(self, rows: Rows, assumes: tuple[str, ...]) -> None:
         """Rows that it was not fitted to, to show errors on; ``assumes`` says that it was fitted to others only."""
@@ -107,7 +113,7 @@ class ChowLiu(KnownJoint):
             dependence = checked(entry["parents"], entry["tables"], [len(one) for one in bins])
             world = cls(bins, dependence, None if entry["fit"] is None else Fit(**entry["fit"]), product)
             if entry.get("kept") is not None:
-                world.keep(Rows.of(product, unpacked(entry["kept"], product)), (str(entry["assumes"]),))
+                world.keep(Rows.from_packed(product, entry["kept"]), (str(entry["assumes"]),))
         except (KeyError, TypeError, ValueError) as error:
             raise FormatError(f"not a stored Chow-Liu tree: {error!s:.200}") from None
         return world

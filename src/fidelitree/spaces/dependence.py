@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from fidelitree.spaces.bins import Codes
     from fidelitree.spaces.draw import Stream
     from fidelitree.spaces.features import Floats
+    from fidelitree.spaces.groups import Groups
 
 SMOOTHING = 3.0
 """Rows like the column's marginal that are added to those with each code of its parent."""
@@ -99,7 +100,7 @@ def _picked(uniform: Floats, weights: Floats, above: Codes) -> Codes:
     return codes
 
 
-def fitted(codes: Codes, marginals: Sequence[Floats]) -> tuple[Dependence, Fit | None]:
+def fitted(codes: Codes, marginals: Sequence[Floats], groups: Groups | None = None) -> tuple[Dependence, Fit | None]:
     """The dependence between the rows of the codes, and how well such a one describes rows that it has not seen.
 
     Each quarter of the table is described by the tree of the others. The share of the dependence that does so best is
@@ -107,7 +108,7 @@ def fitted(codes: Codes, marginals: Sequence[Floats]) -> tuple[Dependence, Fit |
     that is worse than independent columns.
     """
     sizes = [len(marginal) for marginal in marginals]
-    parts = quarters(codes)
+    parts = quarters(codes, groups)
     counts = [_pairs(part, sizes) for part in parts]
     total = np.sum(counts, axis=0)
     if not all(part.size for part in parts):

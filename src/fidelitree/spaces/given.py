@@ -1,7 +1,8 @@
 """What a user gives as the place where inputs come from: a world as it is, or a table.
 
 Of a table one half is the world, as a Chow-Liu tree. The other half is kept: real rows that nobody learns from, on
-which the tree's error stands beside the certificate and tells whether the world is like the table.
+which the tree's error stands beside the certificate and tells whether the world is like the table. Where rows belong to
+groups, each group is in one half, and one row of each group is kept.
 """
 
 from __future__ import annotations
@@ -15,14 +16,17 @@ from numpy.typing import NDArray
 from fidelitree.display.wording import counted
 from fidelitree.errors import ParameterError
 from fidelitree.spaces.chow_liu import ChowLiu
+from fidelitree.spaces.copies import grouped_if_copied
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.features import Boolean, Categorical, Numeric
+from fidelitree.spaces.groups import refuse_groups, taken_out
 from fidelitree.spaces.inputs import as_table
 from fidelitree.spaces.product import ProductSpace, check_space
-from fidelitree.spaces.rows import Rows
+from fidelitree.spaces.rows import TEST_SHARE, Rows
 
 if TYPE_CHECKING:
     from fidelitree.spaces.features import Feature
+    from fidelitree.spaces.groups import Groups
     from fidelitree.spaces.world import World
 
 ASSUMES_HALF = "inputs follow the Chow-Liu tree fitted to one half of this table"
@@ -30,31 +34,42 @@ _FEWEST = 2  # rows, so that each half has one
 _FEW = 30  # rows of a half: with fewer a fitted world says little about other inputs
 
 
-def world_of(space: Any) -> World:
+def world_of(space: Any, groups: Any = None) -> World:
     """The world that is meant: itself, or the Chow-Liu tree of a table's half with the other half kept.
+
+    ``groups`` says which rows of a table belong together, as a column of it or an entry for each row.
 
     >>> world = world_of({"age": [31, 35, 62, 40], "owner": [True, False, True, True]})
     >>> world, world.kept
     (<ChowLiu: 2 features; too few rows to judge the fit>, <Rows: 2 rows of 2 features>)
     """
+    if space is None:
+        refuse_groups(groups, space)
     if isinstance(getattr(space, "product", None), ProductSpace):  # a table has a method of that name
+        refuse_groups(groups, space)
         return space  # type: ignore[no-any-return]
     array = isinstance(space, np.ndarray) and space.ndim == 2
     if not array and not isinstance(space, Mapping) and as_table(space) is None:
         check_space(space)
-    return of_halves(ProductSpace.from_data(space), space)
+    table, named = taken_out(space, groups)
+    return of_halves(ProductSpace.from_data(table), table, named)
 
 
-def of_halves(whole: ProductSpace, table: Any) -> ChowLiu:
+def of_halves(whole: ProductSpace, table: Any, groups: Groups | None = None) -> ChowLiu:
     """The Chow-Liu tree of one half of a table, whose features are known; the other half is kept."""
     inner = whole.encode(table)
     if len(inner) < _FEWEST:
         raise ParameterError(f"table must have at least {_FEWEST} rows, one to fit and one to keep; got {len(inner)}")
-    order = np.argsort(Stream("halves").lane(0, 0).random_raw(len(inner)), kind="stable")
-    fit, keep = np.array_split(order, 2)
+    groups = grouped_if_copied(whole, inner) if groups is None else groups
+    stream = Stream("halves")
+    if groups is None:
+        fit, keep = np.array_split(np.argsort(stream.lane(0, 0).random_raw(len(inner)), kind="stable"), 2)
+    else:
+        fit, keep = groups.apart(stream, TEST_SHARE)
     product = whole.with_features([_marginal(feature, inner[fit, i]) for i, feature in enumerate(whole)])
-    world = ChowLiu.fitted_to(product, inner[fit])
-    world.keep(Rows.of(product, inner[keep]), (assumes_half(len(fit)),))  # in random order
+    world = ChowLiu.fitted_to(product, inner[fit], None if groups is None else groups.of(fit))
+    kept = Rows.of(product, inner[keep], groups=None if groups is None else groups.of(keep))  # in random order
+    world.keep(kept, (assumes_half(len(fit)),))
     return world
 
 

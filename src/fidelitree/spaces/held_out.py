@@ -11,6 +11,7 @@ from fidelitree.spaces.draw import Stream
 
 if TYPE_CHECKING:
     from fidelitree.spaces.bins import Codes
+    from fidelitree.spaces.groups import Groups
 
 _HELD = 4  # one row in so many is held out
 MANY = 2_000
@@ -30,15 +31,18 @@ class Fit:
         return f"held-out log-likelihood per row {self.world:.2f}, of independent features {self.product:.2f}"
 
 
-def quarters(codes: Codes) -> list[Codes]:
-    """Each row in one of four parts; some are empty where there are fewer rows."""
-    order = np.argsort(Stream("held out").lane(0, 0).random_raw(codes.shape[1]), kind="stable")
+def quarters(codes: Codes, groups: Groups | None = None) -> list[Codes]:
+    """Each row in one of four parts, with all rows of its group; some are empty where there are fewer rows."""
+    stream = Stream("held out")
+    if groups is not None:
+        return [codes[:, part] for part in groups.pieces(stream, _HELD)]
+    order = np.argsort(stream.lane(0, 0).random_raw(codes.shape[1]), kind="stable")
     return [codes[:, part] for part in np.array_split(order, _HELD)]
 
 
-def folds(codes: Codes) -> list[tuple[Codes, Codes]]:
+def folds(codes: Codes, groups: Groups | None = None) -> list[tuple[Codes, Codes]]:
     """Rows to fit to, and rows to judge by: each quarter once; of many rows one is enough."""
-    parts = quarters(codes)
+    parts = quarters(codes, groups)
     if not all(part.shape[1] for part in parts):
         return []
     judged = parts if codes.shape[1] < MANY else parts[:1]

@@ -21,6 +21,7 @@ from fidelitree.errors import FormatError, ParameterError, check_array, check_li
 from fidelitree.spaces.bins import Bins, binned
 from fidelitree.spaces.draw import Stream, draw
 from fidelitree.spaces.features import Boolean, Categorical, Numeric, Observed, Pieces, pick_each
+from fidelitree.spaces.groups import taken_out
 from fidelitree.spaces.held_out import Fit, folds
 from fidelitree.spaces.latent import MOST_ROWS, best_count, fitted
 from fidelitree.spaces.product import ProductSpace
@@ -29,6 +30,7 @@ from fidelitree.spaces.world import KnownJoint, over_features
 
 if TYPE_CHECKING:
     from fidelitree.spaces.features import Feature, Floats, Restriction
+    from fidelitree.spaces.groups import Groups
 
 ASSUMES_MIXTURE = "inputs follow the stated mixture of product distributions"
 ASSUMES_FITTED = "inputs follow the mixture of products fitted to this table"
@@ -73,15 +75,19 @@ class Mixture(KnownJoint):
         self.product = self.components[0].with_features([_mixed(column, self.weights) for column in columns])
 
     @classmethod
-    def from_data(cls, table: Any, categorical: Iterable[str] = (), numeric: Iterable[str] = ()) -> Mixture:
+    def from_data(
+        cls, table: Any, categorical: Iterable[str] = (), numeric: Iterable[str] = (), *, groups: Any = None
+    ) -> Mixture:
         """Latent classes of a table's rows; their number is the one that describes held-out rows best.
 
-        Columns are read as `ProductSpace.from_data` reads them, and cut into bins as for `ChowLiu`.
+        Columns are read as `ProductSpace.from_data` reads them, and cut into bins as for `ChowLiu`. Rows of a group are
+        held out together; a column that names groups is no feature.
 
         Args:
             table: A pandas, polars or arrow table, a mapping of name to 1-D array, or a 2-D array.
             categorical: Columns to be read as categories, whatever they hold.
             numeric: Columns to be read as numbers, whatever they hold.
+            groups: The column of a table that says which rows belong together, or an entry for each row.
 
         Returns:
             The fitted world.
@@ -93,16 +99,19 @@ class Mixture(KnownJoint):
             >>> Mixture.from_data({"age": np.repeat([20, 60], 50), "owner": np.repeat([0, 1], 50)}).product.names
             ('age', 'owner')
         """
+        table, named = taken_out(table, groups)
         product = ProductSpace.from_data(table, categorical, numeric)
-        return cls.fitted_to(product, product.encode(table))
+        return cls.fitted_to(product, product.encode(table), named)
 
     @classmethod
-    def fitted_to(cls, product: ProductSpace, inner: NDArray[Any]) -> Mixture:
+    def fitted_to(cls, product: ProductSpace, inner: NDArray[Any], groups: Groups | None = None) -> Mixture:
         """Fitted to inner values; the features have their marginals."""
         bins, codes, marginals = binned(product, inner)
         stream = Stream("latent classes")
-        some = codes[:, np.argsort(stream.lane(0, 0).random_raw(codes.shape[1]), kind="stable")[:MOST_ROWS]]
-        count, gains = best_count(folds(some), marginals, stream)
+        places = np.argsort(stream.lane(0, 0).random_raw(codes.shape[1]), kind="stable")[:MOST_ROWS]
+        some = codes[:, places]
+        held = folds(some, None if groups is None else groups.of(places))
+        count, gains = best_count(held, marginals, stream)
         classes = fitted(some, marginals, count, stream)
         components = [
             product.with_features(

@@ -46,6 +46,22 @@ def unpacked(entry: Any, space: ProductSpace) -> NDArray[Any]:
         raise FormatError(f"not stored rows of a table: {error}") from None
 
 
+def packed_codes(codes: NDArray[np.intp]) -> str:
+    """Whole numbers from 0, four bytes each."""
+    return base64.b64encode(zlib.compress(codes.astype("<u4").tobytes())).decode()
+
+
+def unpacked_codes(packed: Any, count: int) -> NDArray[np.intp]:
+    """So many of them, from what a stranger may have written."""
+    try:
+        raw = _inflated(base64.b64decode(packed, validate=True), 4 * count)
+        if len(raw) != 4 * count:
+            raise ValueError(f"they must be those of {count:,} rows")
+        return np.frombuffer(raw, "<u4").astype(np.intp)
+    except (TypeError, ValueError, zlib.error) as error:
+        raise FormatError(f"not stored rows of a table: groups: {error}") from None
+
+
 def _inflated(packed: bytes, size: int) -> bytearray:
     """What was packed, or a little more of it than ``size``: a few bytes may hold gigabytes."""
     raw, inflater = bytearray(), zlib.decompressobj()

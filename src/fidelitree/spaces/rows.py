@@ -2,7 +2,8 @@
 
 The rows are taken to be drawn independently from some population; a certificate over them is about more rows of that
 kind. Growth may use one part of the rows as it likes, also for re-drawing a feature among the rows that reach a leaf;
-the other part is untouched until it tests a tree, each row once.
+the other part is untouched until it tests a tree, each row once. Rows may belong to groups (`groups`): then a group is
+in one part, and one row of each group tests.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from numpy.typing import NDArray
 
 from fidelitree.errors import FormatError, ParameterError
 from fidelitree.spaces.blends import Blend, check_blend, neighbours
+from fidelitree.spaces.copies import grouped_if_copied
 from fidelitree.spaces.draw import Stream
+from fidelitree.spaces.groups import Groups, taken_out
 from fidelitree.spaces.packing import packed, unpacked
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.world import Joint, over_features
@@ -31,6 +34,11 @@ TEST_SHARE = 0.5
 """The part of the rows that growth does not see. A certificate takes a number of rows, not a share of them; half leaves
 growth enough where the table is large and the certificate enough where it is small."""
 ASSUMES_ROWS = "inputs are rows like those of this table"
+ASSUMES_INDEPENDENT = "the rows are independent of each other"
+ASSUMES_GROUPS = "the groups of rows are independent of each other, and each counts once, by one of its rows"
+ASSUMES_EQUAL = "different rows are independent of each other, and each counts once, however often it is repeated"
+INDEPENDENCE = {"rows": ASSUMES_INDEPENDENT, "groups": ASSUMES_GROUPS, "equal": ASSUMES_EQUAL}
+"""What is taken to be independent, by what counts once: a row, a group that the user named, or all copies of a row."""
 ASSUMES_NOT_FITTED = "the target was not fitted to them"
 ASSUMES_UNSEEN = "the predictor was not made from them"
 
@@ -51,6 +59,12 @@ class Rows(Joint):
     target was not fitted to them, for a model may know its training rows by heart: split the table first, fit the model
     to one part and give `Rows` the other. `FittedRowsWarning` tells where a model carries these rows.
 
+    Rows are taken to be independent of each other. Where several belong to one person or day, name their ``groups``: a
+    group never both teaches and tests, and one row of it tests, so that a certificate is about a row of a group drawn
+    at random. A row whose entry is missing is a group of its own. A column that names groups is no feature, and the
+    target does not receive it; if it needs that column, give the column's values and not its name. Without groups, a
+    `CopiedRowsWarning` says if too many rows equal others, and equal rows are kept together.
+
     With a blend, neighbours of one part of the rows grow a tree, those of the other test it, and the certificate speaks
     of neighbours of these rows.
 
@@ -59,6 +73,7 @@ class Rows(Joint):
         categorical: Columns to be read as categories, whatever they hold.
         numeric: Columns to be read as numbers, whatever they hold.
         blend: Above 0, the chance that a value is drawn anew; "auto": a fifth, or 3 by the columns if that is less.
+        groups: The column of a table that says which rows belong together, or an entry for each row.
 
     Raises:
         ParameterError: An argument breaks its rule.
@@ -78,35 +93,46 @@ class Rows(Joint):
         categorical: Iterable[str] = (),
         numeric: Iterable[str] = (),
         blend: float | Literal["auto"] = 0.0,
+        *,
+        groups: Any = None,
     ) -> None:
+        table, named = taken_out(table, groups)
         self.product = ProductSpace.from_data(table, categorical, numeric)
         self.inner: NDArray[Any] = self.product.encode(table).copy()  # the table may change
         self.inner.flags.writeable = False
         self.blend = check_blend(blend, len(self.product))
+        self.groups = grouped_if_copied(self.product, self.inner) if named is None else named
         self._check_parts()
 
     @classmethod
     def from_dict(cls, data: Any) -> Rows:
         """The inverse of `to_dict`; FormatError says what is wrong with anything else."""
-        product = ProductSpace.from_dict(data)
-        inner = unpacked(data.get("rows"), product)
+        return cls.from_packed(ProductSpace.from_dict(data), data.get("rows"))
+
+    @classmethod
+    def from_packed(cls, product: ProductSpace, entry: Any) -> Rows:
+        """The inverse of `packed`."""
+        inner = unpacked(entry, product)
+        groups = entry.get("groups")
+        groups = None if groups is None else Groups.from_dict(groups, len(inner))
         try:
-            return cls.of(product, inner, check_blend(data["rows"].get("blend", 0.0), len(product)))
+            return cls.of(product, inner, check_blend(entry.get("blend", 0.0), len(product)), groups)
         except ParameterError as error:
             raise FormatError(f"not stored rows of a table: {error}") from None
 
     @classmethod
-    def of(cls, product: ProductSpace, inner: NDArray[Any], blend: float = 0.0) -> Rows:
+    def of(cls, product: ProductSpace, inner: NDArray[Any], blend: float = 0.0, groups: Groups | None = None) -> Rows:
         """Rows of inner values."""
         rows = cls.__new__(cls)
-        rows.product, rows.inner, rows.blend = product, inner, blend
+        rows.product, rows.inner, rows.blend, rows.groups = product, inner, blend, groups
         rows.inner.flags.writeable = False
         rows._check_parts()
         return rows
 
     def _check_parts(self) -> None:
-        if self.blend and self.count < 2:
-            raise ParameterError(f"blend needs at least 2 rows, one to learn from and one to test; got {self.count}")
+        if self.blend and self.tests < 2:
+            rows = "rows" if self.groups is None else "groups of rows"
+            raise ParameterError(f"blend needs at least 2 {rows}, one to learn from and one to test; got {self.tests}")
 
     def to_dict(self) -> dict[str, Any]:
         """The features with their marginals, and all rows, packed."""
@@ -115,6 +141,7 @@ class Rows(Joint):
     def packed(self) -> dict[str, Any]:
         """Inner values alone, as plain data."""
         found = packed(self.inner)
+        found |= {} if self.groups is None else {"groups": self.groups.to_dict()}
         return {**found, "blend": self.blend} if self.blend else found
 
     @property
@@ -130,7 +157,16 @@ class Rows(Joint):
     @property
     def assumes(self) -> tuple[str, ...]:
         """What a certificate takes for granted; that of a run names the rows of its tested part."""
-        return (neighbours(self.count, self.blend) if self.blend else ASSUMES_ROWS, ASSUMES_NOT_FITTED)
+        if self.blend:
+            return neighbours(self.count, self.blend), ASSUMES_NOT_FITTED
+        return ASSUMES_ROWS, INDEPENDENCE[self.counted], ASSUMES_NOT_FITTED
+
+    @property
+    def counted(self) -> str:
+        """What counts once: "rows", "groups" that the user named, or "equal" rows."""
+        if self.groups is None:
+            return "rows"
+        return "equal" if self.groups.equal else "groups"
 
     @property
     def in_words(self) -> str:
@@ -143,11 +179,21 @@ class Rows(Joint):
         """How many rows there are."""
         return len(self.inner)
 
+    @property
+    def tests(self) -> int:
+        """How many of them can test a predictor that was not made from them: all, or one of each group."""
+        return self.count if self.groups is None else self.groups.count
+
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of the features and all rows, in their order."""
-        text = hashlib.sha256(f"rows/{self.product.digest}/{f'{self.blend.hex()}/' if self.blend else ''}".encode())
+        """SHA-256 of the features and all rows, in their order, and of their groups if they have any."""
+        more = f"{self.blend.hex()}/" if self.blend else ""
+        if self.groups is not None:
+            more += "equal/" if self.groups.equal else "groups/"
+        text = hashlib.sha256(f"rows/{self.product.digest}/{more}".encode())
         text.update(np.ascontiguousarray(self.inner, dtype=self.dtype.newbyteorder("<")).tobytes())
+        if self.groups is not None:
+            text.update(self.groups.codes.astype("<u4").tobytes())
         return text.hexdigest()
 
     def inputs(self, stream: Stream, block: int, rows: int) -> NDArray[Any]:
@@ -178,20 +224,29 @@ class Rows(Joint):
 
     def places(self, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Which rows of the table grow a tree, and which test it: nothing may be made from those beforehand."""
-        order = self._order(Stream.named(seed, "rows"))
+        stream = Stream.named(seed, "rows")
+        if self.groups is not None:
+            return self.groups.apart(stream, TEST_SHARE)
+        order = self._order(stream)
         testing = int(self.count * TEST_SHARE)
         return order[testing:], order[:testing]
 
     def shuffled(self, stream: Stream) -> NDArray[Any]:
-        """All rows in random order."""
-        return self.inner[self._order(stream)]
+        """All rows, or one of each group, in random order."""
+        return self.inner[self._order(stream) if self.groups is None else self.groups.one_each(stream)]
 
     def _order(self, stream: Stream) -> NDArray[np.intp]:
         return np.argsort(stream.lane(0, 0).random_raw(self.count), kind="stable")
 
     def __repr__(self) -> str:
         near = f", blend {self.blend:.4g}" if self.blend else ""
-        return f"<Rows: {self.count} rows of {len(self.names)} features{near}>"
+        apart = "" if self.groups is None else f" in {self.groups.count} groups"
+        return f"<Rows: {self.count} rows{apart} of {len(self.names)} features{near}>"
+
+
+def assumed_before(space: World) -> tuple[str, ...]:
+    """What certificates of 0.2.0 took for granted: it did not say that rows are independent."""
+    return tuple(one for one in space.assumes if one != ASSUMES_INDEPENDENT)
 
 
 def check_test_rows(available: int, epsilon: float, delta: float, level: float | None = None) -> None:

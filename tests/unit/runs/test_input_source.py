@@ -87,6 +87,10 @@ def test_the_seed_chooses_the_parts() -> None:
 
 def test_what_a_certificate_over_rows_takes_for_granted() -> None:
     listed = source_of(numbered(10), 0)
-    of_rows = ("inputs are rows like those of this table", "the target was not fitted to them")
+    of_rows = (
+        "inputs are rows like those of this table",
+        "the rows are independent of each other",
+        "the target was not fitted to them",
+    )
     assert listed.assumes(deterministic=True, seed_chosen=False) == ("the target is deterministic", *of_rows)
     assert listed.assumes(deterministic=False, seed_chosen=False) == of_rows

@@ -16,7 +16,7 @@ from fidelitree.spaces.rows import check_test_rows
 from fidelitree.theory.sequential import Bet
 
 RNG = np.random.default_rng(5)
-AGE = RNG.integers(18, 90, 401)
+AGE = RNG.integers(180, 900, 401) / 10
 TABLE = pd.DataFrame(
     {
         "age": AGE,
@@ -124,8 +124,8 @@ def test_certify_asks_about_each_row_once() -> None:
     )
     assert certificate.space_digest == ROWS.digest
     assert str(certificate).endswith(
-        "Assumes: inputs are rows like those of this table; the target was not fitted to them; the predictor "
-        "was not made from them."
+        "Assumes: inputs are rows like those of this table; the rows are independent of each other; the "
+        "target was not fitted to them; the predictor was not made from them."
     )
     asked = pd.concat(seen)
     assert len(asked) == certificate.samples

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, Certificate
 from fidelitree.certificates.reportfile import NAMED
 from fidelitree.display.wording import Html, at_least, at_most, counted, join, percent, shown, tag, whole
-from fidelitree.spaces.rows import ASSUMES_NOT_FITTED
+from fidelitree.spaces.rows import ASSUMES_INDEPENDENT, ASSUMES_NOT_FITTED
 from fidelitree.theory.sequential import FRONTIER
 
 if TYPE_CHECKING:
@@ -179,6 +179,8 @@ def _limits(contents: Contents) -> Iterator[Html]:
         yield _limit("Not that it cannot be wrong.", f"{odds} may promise too much. {more}")
     if ASSUMES_NOT_FITTED in certificate.assumes:
         yield _limit("Not for a target fitted to these rows.", "It may know them by heart, and answer new rows worse.")
+    if ASSUMES_INDEPENDENT in certificate.assumes:
+        yield _limit("Not for rows that depend on each other.", "Several rows of one person count as several persons.")
     if ASSUMES_DETERMINISTIC in certificate.assumes:
         yield _limit("Not for a target that changes its mind.", "It is taken to give one answer to one input, always.")
     elif certificate.method != "exact":

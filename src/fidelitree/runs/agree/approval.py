@@ -22,6 +22,7 @@ from fidelitree.runs.agree.verify import inputs_for_tests, was_deterministic
 from fidelitree.runs.distill import distill
 from fidelitree.runs.frontier import frontier
 from fidelitree.runs.frontier_result import Frontier
+from fidelitree.spaces.given import world_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,10 +38,11 @@ _FRONTIER = ("delta", "prefer", "deterministic", "tolerance", "max_queries", "ma
 
 
 def checked(
-    model: Any, folder: Path, space: World | None, threshold: float | None, limits: Mapping[str, Any]
+    model: Any, folder: Path, given: tuple[Any, Any], threshold: float | None, limits: Mapping[str, Any]
 ) -> tuple[Certificate, str]:
     """What fresh inputs show about a model and the approved tree of a folder, and why it fails; no text if it passes.
 
+    ``given`` is a space, or a table with the groups of its rows; None is the stored space.
     ``limits`` are ``epsilon``, ``margin``, ``delta`` and ``max_queries`` of `assert_agrees`.
     """
     if not (folder / CERTIFICATE).is_file():
@@ -50,7 +52,7 @@ def checked(
     most = APPROVAL_LABELS if limits["max_queries"] is None else check_count("max_queries", limits["max_queries"])
     test = _Test(load(folder), margin, epsilon, check_delta(limits["delta"]), most)
     asked = model.predict if threshold is None and callable(model) and hasattr(model, "predict") else model
-    target, inputs = as_used(asked, test.inputs(space), threshold)
+    target, inputs = as_used(asked, test.inputs(_world(*given)), threshold)
     found, passed = test.run(target, inputs)
     if passed:
         return found, ""
@@ -136,9 +138,10 @@ def _ends(found: Certificate) -> str:
 
 
 def approve(
-    model: Any, folder: Path, space: World | None, epsilon: float | None, threshold: float | None
+    model: Any, folder: Path, given: tuple[Any, Any], epsilon: float | None, threshold: float | None
 ) -> Certificate:
     """Distil the model again, in the way in which the folder was made: one tree, or the point of a frontier."""
+    space = _world(*given)
     kept = load(folder) if (folder / CERTIFICATE).is_file() else None
     inputs = space if space is not None or kept is None else kept.space
     if inputs is None:
@@ -152,6 +155,13 @@ def approve(
         made = distill(model, inputs, 0.05 if asked is None else asked, **told)
     made.save(folder)
     return made.certificate
+
+
+def _world(space: Any, groups: Any) -> World | None:
+    """A space, or a table with the groups of its rows, as a world; None where the stored space is meant."""
+    if space is None and groups is None:
+        return None
+    return world_of(space, groups)
 
 
 def _point(model: Any, inputs: World, kept: Stored, threshold: float | None) -> Distillation:

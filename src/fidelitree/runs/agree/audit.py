@@ -59,6 +59,7 @@ def certify(
     epsilon: float | None = None,
     delta: float = 0.05,
     *,
+    groups: Any = None,
     within: float = 0.01,
     tolerance: float | None = None,
     threshold: float | None = None,
@@ -89,6 +90,7 @@ def certify(
         space: Where inputs come from: any space, or a table, to one half of which a `ChowLiu` is fitted.
         epsilon: The error that is claimed; None asks for both ends of the error.
         delta: The chance that the run states a false bound.
+        groups: The column of a table that says which rows belong together, or an entry for each row.
         within: Without an epsilon: how far the ends may be from the middle between them.
         tolerance: For targets that answer numbers: an error is to be further away than this.
         threshold: Turns scores into labels: 1 above this value, otherwise 0; of a classifier, by its second class.
@@ -120,7 +122,8 @@ def certify(
     """
     rule, near = _rule(epsilon, check_delta(delta), within), check_tolerance(tolerance, threshold)
     check_observer(observer)
-    (target, space), (known_seed, fresh) = as_used(target, space, threshold), _keys(predictor, seed, entropy)
+    target, space = as_used(target, space, threshold, groups=groups)
+    known_seed, fresh = _keys(predictor, seed, entropy)
     budget = Budget(max_queries, None, max_seconds, max_cost).priced(target, batch_size)
     running = Running(batch_size, executor, timeout, retries, journal)
     predict, digest = prediction_of(predictor, space, rule, near is not None)

@@ -33,7 +33,7 @@ def _product(space: World, rule: Claim | HowFar | Approval) -> ProductSpace:
     """The features; of a table, which must have rows enough for a claim."""
     product = product_of(space)
     if space.table is not None and isinstance(rule, Claim):
-        check_test_rows(space.table.count, rule.epsilon, rule.delta, rule.level)
+        check_test_rows(space.table.tests, rule.epsilon, rule.delta, rule.level)
     return product
 
 
@@ -60,7 +60,7 @@ class TestInputs:
 
 
 def source_of(space: World, stream: Stream) -> TestInputs:
-    """Fresh draws of a world, or all rows of a table in an order of their own."""
+    """Fresh draws of a world, or all rows of a table, or one of each group, in an order of their own."""
     if space.table is not None:
         order = space.table.shuffled(stream)
         return TestInputs(lambda block, taken, rows: order[taken : taken + rows], len(order))

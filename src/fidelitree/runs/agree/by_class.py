@@ -26,6 +26,7 @@ from fidelitree.display.wording import shown, span
 from fidelitree.errors import ParameterError, check_delta, check_observer, check_one_kind, check_share, check_switch
 from fidelitree.runs.input_source import BoxDraws, source_of
 from fidelitree.spaces.draw import Stream, seed_of
+from fidelitree.targets.fitted import warn_if_fitted
 from fidelitree.theory.sequential import interval, level_of_attempt
 from fidelitree.trees.tree import Tree, check_tree
 
@@ -73,6 +74,7 @@ def errors_by_class(
     space: World,
     delta: float = 0.05,
     *,
+    groups: Any = None,
     within: float = 0.05,
     threshold: float | None = None,
     seed: int | None = None,
@@ -87,6 +89,7 @@ def errors_by_class(
         target: What is explained: a callable from a batch of inputs to labels, or a fitted model.
         space: Where inputs come from: any space, or a table, to one half of which a `ChowLiu` is fitted.
         delta: The chance that the run states a false bound.
+        groups: The column of a table that says which rows belong together, or an entry for each row.
         within: Ends the run when no end of an interval is further from its middle.
         threshold: Turns scores into labels: 1 above this value, otherwise 0; of a classifier, by its second class.
         seed: Chooses all draws: the same seed gives the same result. None takes a fresh one, which is recorded.
@@ -117,12 +120,14 @@ def errors_by_class(
             "tree must answer labels, each of which has a precision and a recall; this one answers numbers - "
             "ft.certify(tree, target, space, tolerance=...) says how often they are further off"
         )
-    target, space = as_used(target, space, threshold)
+    target, space = as_used(target, space, threshold, groups=groups)
     check_switch("deterministic", deterministic)
     check_observer(observer)
     width = check_share("within", within)
     known_seed = seed_of(seed)
     tree.check_space(space.product)
+    if space.table is not None:
+        warn_if_fitted(target, space.table, known_seed)
     memory = Memory.within(REMEMBERED_BYTES, space.product) if deterministic else None
     counted = Counted(target, space.product, memory, Budget(max_queries=max_queries), observer=observer)
     counted.repeats = Repeats() if deterministic else None

@@ -71,6 +71,7 @@ def diff(
     space: World | None = None,
     delta: float = 0.05,
     *,
+    groups: Any = None,
     precision: float = 0.9,
     recall: float = 0.9,
     epsilon: float = 0.001,
@@ -101,6 +102,7 @@ def diff(
         new: The target as it is, in any of these forms.
         space: Where inputs come from, as for `distill`; it may be left out for two folders.
         delta: The chance that the run states a false bound.
+        groups: The column of a table that says which rows belong together, or an entry for each row.
         precision: The share of what the tree flags that must have changed.
         recall: The share of all changes that the tree must flag.
         epsilon: The share of changed inputs that is as good as none.
@@ -138,7 +140,7 @@ def diff(
     goal = _Goal(check_epsilon(epsilon), check_delta(delta), *wanted, check_count("max_leaves", max_leaves, least=2))
     known_seed = seed_of(seed)
     near = check_tolerance(tolerance, threshold)
-    before, after, world = _sides(old, new, space, threshold)
+    before, after, world = _sides(old, new, (space, groups), threshold)
     running = Running(batch_size, executor, timeout, retries, journal)
     budget = Budget(max_queries=_PATIENCE if max_queries is None else max_queries, max_seconds=max_seconds)
     told = {**goal.told(), "deterministic": check_switch("deterministic", deterministic), **budget.limits()}
@@ -167,8 +169,9 @@ def _compared(
         return found.all_inputs() if every else found.run()
 
 
-def _sides(old: Any, new: Any, space: Any, threshold: float | None) -> tuple[Any, Any, World]:
-    """Both sides as they are used, trees as trees, and where inputs come from."""
+def _sides(old: Any, new: Any, given: tuple[Any, Any], threshold: float | None) -> tuple[Any, Any, World]:
+    """Both sides as they are used, trees as trees, and where inputs come from: a space, or a table with groups."""
+    space, groups = given
     (before, stored), (after, other) = stored_tree(old), stored_tree(new)
     for tree in (before, after):
         if isinstance(tree, Tree):
@@ -177,7 +180,7 @@ def _sides(old: Any, new: Any, space: Any, threshold: float | None) -> tuple[Any
     if space is None:
         raise ParameterError("space must say where inputs come from, unless both are folders of results; got None")
     one, two = (side if isinstance(side, Tree) else asked_target(side, threshold) for side in (before, after))
-    return one, two, world_of(space)
+    return one, two, world_of(space, groups)
 
 
 def _callable(target: Any) -> Target:

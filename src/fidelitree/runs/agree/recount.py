@@ -26,7 +26,7 @@ from fidelitree.certificates.consistency import Check
 from fidelitree.errors import FormatError
 from fidelitree.runs.input_source import source_of
 from fidelitree.spaces.inputs import row_keys
-from fidelitree.spaces.rows import Rows
+from fidelitree.spaces.rows import Rows, assumed_before
 from fidelitree.theory.sequential import STANDING, error_bound, level_in
 from fidelitree.trees.answers import Answers, answered, apart
 
@@ -87,7 +87,8 @@ def _check_promise(told: Certificate, space: World, stored: Stored) -> None:
         raise _UnsureError("neighbours of rows are not drawn again here")
     chosen = told.seed_chosen and told.method != "exact"
     sure = ASSUMES_DETERMINISTIC in told.assumes
-    if told.assumes not in (assumptions(sure, space.assumes, chosen), assumptions(sure, space.assumes)):
+    known = space.assumes, assumed_before(space)
+    if told.assumes not in [assumptions(sure, some, given) for some in known for given in {chosen, False}]:
         raise FormatError("it assumes something else than the run did")
     if told.method == "exact":
         numbers = told.delta, told.differs, told.errors, told.seed, told.level, told.seed_chosen
@@ -158,13 +159,14 @@ class _Answers:
             raise FormatError("the attempt in the journal is for another tree")
         if told.attempts > len(mine) or (told.attempts < len(mine) and not self.several):
             raise FormatError(f"{told.attempts} attempts were opened, and the journal lists {len(mine)}")
-        if found.key and told.seed_chosen and ASSUMES_UNFORESEEN not in told.assumes:
-            raise FormatError("it does not say that the seed was given")
+        self._check_assumed(told, found)
         standing = told.ledger == STANDING
         if standing and self.drawn[0] and found.passes_over:
             raise _UnsureError("an earlier run went through the same inputs")
         tests = self._answered(tree, told, True, found)
-        labels = self._answered(tree, told, False, found) if standing else Answers(tests.inputs[:0], tests.labels[:0])
+        labels = Answers(tests.inputs[:0], tests.labels[:0])
+        if standing and source_of(self.space, self.run.seed).labels_test:
+            labels = self._answered(tree, told, False, found)
         # The two streams may come in any turn.
         ways = [k for k in range(len(labels) + 1) if 0 <= told.samples - k <= len(tests)]
         for judged, errors in ((tree, told.errors_of_test), (returned, told.errors)):
@@ -192,6 +194,13 @@ class _Answers:
             raise FormatError("it tells of other real rows")
         if _mistakes(tree, found, told.tolerance)[real.rows] != real.errors:
             raise FormatError("real rows give another error")
+
+    def _check_assumed(self, told: Certificate, attempt: Opened) -> None:
+        """Refuse a certificate that leaves out what the run assumed; one of 0.2.0, without keys, could not say it."""
+        if attempt.key and told.seed_chosen and ASSUMES_UNFORESEEN not in told.assumes:
+            raise FormatError("it does not say that the seed was given")
+        if attempt.key and set(self.space.assumes) - {*told.assumes}:
+            raise FormatError("it does not say all that the run assumed")
 
     def _answered(self, tree: Tree, told: Certificate, tests: bool, attempt: Opened) -> Answers:
         """The inputs after an opening that a tree answers, up to the first that was not asked."""

@@ -152,6 +152,7 @@ def analyze(
     space: Any,
     given: Mapping[str, Any] | None = None,
     *,
+    groups: Any = None,
     numbers: Literal[False] = False,
     threshold: float | None = None,
     method: Method = "auto",
@@ -165,6 +166,7 @@ def analyze(
     space: Any,
     given: Mapping[str, Any] | None = None,
     *,
+    groups: Any = None,
     numbers: Literal[True],
     threshold: float | None = None,
     method: Method = "auto",
@@ -177,6 +179,7 @@ def analyze(
     space: Any,
     given: Mapping[str, Any] | None = None,
     *,
+    groups: Any = None,
     numbers: bool = False,
     threshold: float | None = None,
     method: Method = "auto",
@@ -198,6 +201,7 @@ def analyze(
         target: What is explained: a callable from a batch of inputs to labels, or a fitted model.
         space: Where inputs come from: any space, or a table, to one half of which a `ChowLiu` is fitted.
         given: The region: ``{"owner": 1, "age": (18, 30), "job": {"nurse"}}``; all inputs where it is left out.
+        groups: The column of a table that says which rows belong together, or an entry for each row.
         numbers: Whether the target answers numbers: then Sobol indices take the place of influences.
         threshold: Turns scores into labels: 1 above this value, otherwise 0; of a classifier, by its second class.
         method: "exact" refuses to estimate, "sampled" always draws, "auto" does what costs less.
@@ -225,7 +229,7 @@ def analyze(
     check_switch("numbers", numbers)
     if numbers and threshold is not None:
         raise ParameterError(f"threshold must be left out with numbers=True, which are no labels; got {threshold!r}")
-    target, space = as_used(target, space, threshold)
+    target, space = as_used(target, space, threshold, groups=groups)
     counted = Counted(target, space.product, book=LabelBook(numbers))
     region = Region.of(space.product, given)
     if (region.mass if space.masses is None else space.masses.mass(region)) == 0:

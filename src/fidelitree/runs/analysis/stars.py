@@ -229,16 +229,21 @@ def stars_of_rows(counted: Counted, rows: Rows, region: Region, queries: int, st
     """Stars whose inputs are rows of a table; each takes all its new values from one other row.
 
     The rows inside the region are shuffled and paired off: every pair of rows is an independent trial for rows like
-    those of the table, because no row serves twice.
+    those of the table, because no row serves twice, and of a group one row.
     """
     kept, features = np.ones(rows.count, np.bool_), rows.features
     for i, left in region.restrictions.items():
         listed = features[i].listed(left)[0]
         kept &= np.isin(rows.inner[:, i], listed) | (np.isnan(rows.inner[:, i]) & np.isnan(listed).any())
+    if rows.groups is not None:
+        places = np.flatnonzero(kept)
+        kept = np.zeros(rows.count, np.bool_)
+        kept[places[rows.groups.of(places).one_each(stream.child("groups"))]] = True
     inside = rows.inner[kept].T
     if inside.shape[1] < 2:
+        what = "rows of the table" if rows.groups is None else "groups of rows"
         raise ParameterError(
-            f"given must leave at least two rows of the table; {inside.shape[1]} of {rows.count:,} are inside {region}"
+            f"given must leave at least two {what}; {inside.shape[1]} of {rows.count:,} are inside {region}"
         )
     shuffled = inside[:, np.argsort(stream.lane(0, 0).random_raw(inside.shape[1]), kind="stable")]
     stars = Stars(region, able_to_change(region), np.ones(len(features)), stream)
