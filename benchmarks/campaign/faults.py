@@ -118,7 +118,7 @@ def unkeyed_and_the_same_seed() -> Iterator[None]:
 @contextmanager
 def counted_in_part() -> Iterator[None]:
     """Samples are counted for all attempts before errors are looked for: an interrupt leaves them without errors."""
-    together = attempts._counted_together
+    together = attempts._worked_out
 
     def in_part(some: Any, batch: Any, labels: Any, stream: str) -> Any:
         before = [one.counts for one in some]
@@ -130,7 +130,7 @@ def counted_in_part() -> Iterator[None]:
             one.counts = counts
         return together(some, batch, labels, stream)
 
-    with patch.object(attempts, "_counted_together", in_part):
+    with patch.object(attempts, "_worked_out", in_part):
         yield
 
 
