@@ -85,7 +85,7 @@ class Access:
             ending = self.journal.ending
         found = Counted(self.target, self.space, memory, budget, self.book, observer, self.calls, ending, self.journal)
         found.batch_size = self.batch_size
-        found.about = replace(found.about, tolerance=self.tolerance)
+        found.equality = replace(found.equality, tolerance=self.tolerance)
         found.repeats = Repeats(seldom=self.few_rounds) if self.deterministic else None
         return found
 

@@ -15,7 +15,7 @@ from fidelitree.asking.call import Calls, Direct, on_their_way
 from fidelitree.asking.events import Asked, Observer, nobody
 from fidelitree.asking.limits import LEARNING, Budget, BudgetSpent
 from fidelitree.asking.queries import Queries, Tally
-from fidelitree.asking.repeats import CHECK, About, check
+from fidelitree.asking.repeats import CHECK, Equality, check
 from fidelitree.spaces.draw import block_rows
 from fidelitree.spaces.product import ProductSpace, check_space
 from fidelitree.targets.labels import Codes, LabelBook, Target
@@ -73,7 +73,7 @@ class Counted:
     """The most inputs of one call, which calls that have a price are counted by."""
     repeats: Repeats | None = None
     """Which inputs are asked once more, to see that answers repeat; None where they need not."""
-    about: About = field(init=False)
+    equality: Equality = field(init=False)
     rounds: int = 0
     """Batches that the target has answered; none of them was known before the one before it was answered."""
     _sent: tuple[int, int] = 0, 0  # inputs and calls that were paid for
@@ -86,7 +86,7 @@ class Counted:
         self._terms = terms_of(self.target)
         if self.calls is None:
             self.calls = straight_to(self.target, self.space, self.book)
-        self.about = About(self.space, scores=isinstance(self.target, Above))
+        self.equality = Equality(self.space, scores=isinstance(self.target, Above))
 
     @property
     def deterministic(self) -> bool:
@@ -163,7 +163,7 @@ class Counted:
             if self.once and (self.space.points or 0) <= SMALL:
                 self.unknown -= float(self.space.chances(recalled.fresh).sum())
         if (again := self._due()) is not None:
-            check(again, self.labels(self._pay(again.rows, CHECK)).tolist(), self.about)
+            check(again, self.labels(self._pay(again.rows, CHECK)).tolist(), self.equality)
         self._count(purpose, labels)
         return codes
 
@@ -226,7 +226,7 @@ class Counted:
             raise
         codes = self._learn(recalled, answers, purpose)
         if (again := self._due()) is not None:
-            check(again, self.labels(self._pay(again.rows, CHECK)).tolist(), self.about)
+            check(again, self.labels(self._pay(again.rows, CHECK)).tolist(), self.equality)
         self._count(purpose, missing)
         return codes
 
@@ -244,7 +244,7 @@ class Counted:
         assert self.memory is not None, "what was recalled came from a memory"
         seen = self.book.seen
         codes = self.memory.learn(
-            recalled, answers, lambda row, first, second: self.about.compare(row, seen[first], seen[second])
+            recalled, answers, lambda row, first, second: self.equality.compare(row, seen[first], seen[second])
         )
         if recalled.repeats:
             self._paid[purpose] -= len(recalled.repeats)

@@ -98,8 +98,8 @@ def same(first: Any, second: Any, tolerance: float | None) -> bool:
 
 
 @dataclass(frozen=True)
-class About:
-    """What is known of a target's answers: which of them are equal, and how a message shows them."""
+class Equality:
+    """When two answers of a target are one, and how a message shows two that are not."""
 
     space: ProductSpace
     tolerance: float | None = None
@@ -131,13 +131,13 @@ class About:
         return f"{told}, ... ({len(self.space):,} features)" if len(self.space) > _SHOWN else told
 
 
-def check(again: Again, answers: list[Any], about: About) -> None:
+def check(again: Again, answers: list[Any], equality: Equality) -> None:
     """TargetError if inputs were answered otherwise the second time; fewer answers may have come than were asked."""
     if not answers:
         return
     both = zip(again.rows, again.labels, answers, strict=True)
-    odd = [(row, first, second) for row, first, second in both if not same(first, second, about.tolerance)]
+    odd = [(row, first, second) for row, first, second in both if not same(first, second, equality.tolerance)]
     if odd:
         row, first, second = odd[0]
         share = f" ({len(odd):,} of {len(answers):,} inputs that were asked again had another answer)"
-        raise about.contradiction(row, (first, second), share)
+        raise equality.contradiction(row, (first, second), share)

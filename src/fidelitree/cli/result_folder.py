@@ -84,7 +84,12 @@ class ResultOptions(RunningOptions):
         with ExitStack() as page:
             live = page.enter_context(streaming(f"A run: {plain_name(target)}")) if self.view else None
             made, journal = self._run(target, reading, begin, live)
-            files = self._saved(made, folder, journal)
+            try:
+                files = self._saved(made, folder, journal)
+            except (FidelitreeError, OSError):  # what was paid for is told all the same
+                if not self.as_json:
+                    say(*sentences(made))
+                raise
             try:
                 if self.as_json:
                     say_json({**plain(made), "files": [str(path) for path in files]})

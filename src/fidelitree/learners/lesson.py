@@ -96,7 +96,7 @@ class Lesson:
             warn_if_fitted(target, space.table, goal.seed)
         counted = Counted(target, product, Memory.usual(product), budget)
         counted.repeats = None if free_of_charge(counted) else Repeats()
-        counted.about = replace(counted.about, way_out=_NOISY)
+        counted.equality = replace(counted.equality, way_out=_NOISY)
         observer = limits.get("observer", nobody)
         check_observer(observer)
         return cls(Session.of(counted, source_of(space, goal.seed), goal, observer), space, goal)

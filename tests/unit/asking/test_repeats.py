@@ -279,7 +279,7 @@ def test_of_a_repeat_within_rounding_the_first_answer_stays() -> None:
     counted = Counted(
         lambda batch: np.full(len(batch["age"]), next(answers)), SPACE, Memory(checked=5), book=LabelBook(numbers=True)
     )
-    counted.about = type(counted.about)(SPACE, tolerance=0.5)
+    counted.equality = type(counted.equality)(SPACE, tolerance=0.5)
     counted.ask(rows(5), "label")
     assert counted.labels(counted.ask(rows(5), "label")).tolist() == [1.0] * 5
 

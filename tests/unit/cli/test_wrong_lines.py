@@ -105,7 +105,7 @@ def test_a_run_that_fails_at_once_leaves_nothing(folder: Path) -> None:
     (folder / "kept").mkdir()
     refused("distill", "aims:fails", *BITS, "--out", "kept", code=1)
     assert (folder / "kept" / "journal.db").is_file(), "what was there stays, and what is in it"
-    refused("distill", "aims:never", *BITS, "--out", "deep/er", code=3)
+    refused("distill", "aims:never", *BITS, "--out", "deep/er", code=7)
     assert not (folder / "deep").exists()
 
 

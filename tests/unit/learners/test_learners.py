@@ -249,7 +249,7 @@ def test_an_interrupt_later_leaves_what_there_is() -> None:
 
     def target(batch: Any) -> Any:
         nonlocal calls
-        calls += 1
+        calls += len(batch) > 20  # not those that ask some inputs again
         if calls > 4:  # 256 labels in three portions, and one of a test
             raise KeyboardInterrupt
         return batch[:, 0]

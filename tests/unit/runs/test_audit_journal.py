@@ -10,6 +10,7 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.asking.journalled import ASKED_AGAIN
+from fidelitree.asking.repeats import EACH
 from fidelitree.runs.agree.audit import ASSUMES_UNCHANGED
 from journals import BITS, Counting, on_bits
 
@@ -33,9 +34,10 @@ def test_a_broken_audit_goes_on(tmp_path: Path) -> None:
     whole = Counting(on_bits)
     resumed = ft.certify(first_twelve, whole, SPACE, journal=path, **arguments)
     assert resumed == replace(undisturbed, assumes=(*undisturbed.assumes, ASSUMES_UNCHANGED))
-    assert whole.rows <= undisturbed.samples - 200 + ASKED_AGAIN
+    assert whole.rows <= undisturbed.samples - 200 + ASKED_AGAIN + undisturbed.samples // EACH
     found = ft.journal.info(path)
-    assert (found.run.door, found.answers, found.ended) == ("certify", undisturbed.samples, "certified")
+    assert (found.run.door, found.by_purpose["certify"], found.ended) == ("certify", undisturbed.samples, "certified")
+    assert found.answers == sum(found.by_purpose.values())
 
 
 def test_an_audit_that_refutes_is_written_down_as_such(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ import fidelitree as ft
 from fidelitree.asking import limits as budget
 from fidelitree.asking.events import Asked, Event, Finished, TreeJudged, UnderTest
 from fidelitree.asking.memory import CHECKED
+from fidelitree.asking.repeats import EACH
 from fidelitree.certificates.certificate import Certificate
 from fidelitree.trees.tree import Tree
 from small import Bits, cube, seen_by, true_error
@@ -103,7 +104,7 @@ def test_a_small_part_of_the_space_that_is_all_known_is_learnt_in_the_end() -> N
     result = ft.distill(ft.targets.majority(12), space, 0.1, DELTA, max_queries=3000)
     assert result.reason == "certified"
     assert result.queries.paid - result.queries.paid["check"] <= 64
-    assert result.queries.paid["check"] <= CHECKED
+    assert result.queries.paid["check"] <= CHECKED + 64 // EACH
     assert honest(result, ft.targets.majority(12))
 
 
@@ -225,7 +226,7 @@ def test_every_row_is_paid_once_and_every_label_is_counted() -> None:
     result = ft.distill(target, ft.ProductSpace.bernoulli(N, 0.1), 0.1)
     rows = np.vstack(received)
     again = result.queries.paid["check"]
-    assert again == CHECKED, "at p = 0.1 many inputs come again"
+    assert again - CHECKED == 3 + 3, "at p = 0.1 many inputs come again; some are asked again at 64 and 128 answers"
     assert len(rows) - again == len(np.unique(rows, axis=0)) == result.queries.paid - again == result.queries.asked
     assert result.certificate.queries == dict(result.queries.asked)
     assert set(result.queries.asked.keys()) <= {"label", "walk", "certify", "enumerate"}
@@ -377,7 +378,7 @@ def test_late_in_the_budget_what_there_is_gets_certified() -> None:
     result = ft.distill(ft.targets.majority(N), FAIR, 0.01, DELTA, max_queries=300)
     assert not result.certificate.holds
     assert result.certificate.error_bound < 0.9
-    assert result.queries.asked["certify"] >= 100
+    assert result.queries.asked["certify"] + result.queries.paid["check"] >= 100
     assert honest(result, ft.targets.majority(N))
 
 

@@ -84,7 +84,7 @@ class Pair:
     def __init__(self, way: Access, both: _Both, budget: Budget, deterministic: bool, observer: Observer) -> None:
         memory = Memory.within(REMEMBERED_BYTES, way.space, CHECKED) if deterministic else None
         self._way, self._both, self.counted = way, both, way.counted(memory, budget, observer)
-        self.counted.about = replace(self.counted.about, words=self._words)
+        self.counted.equality = replace(self.counted.equality, words=self._words)
 
     def _words(self, pair: int) -> str:
         """Both answers that a code stands for."""
