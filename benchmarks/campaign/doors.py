@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import fidelitree as ft
-from benchmarks.campaign import twice, worlds
+from benchmarks.campaign import dependent, twice, worlds
 from benchmarks.campaign.targets import Case, N, cube, places
 from fidelitree.runs.agree import audit
 from fidelitree.runs.agree import diff as compared
@@ -346,4 +346,6 @@ DOORS: dict[str, GuardedTarget] = {  # a run's seed comes from its line's place 
     "auto, interrupted counting": interrupted,
     "diff, patched target": patched_difference,
     "auto, rows kept from a fit": kept_rows,
+    "auto, duplicated rows": lambda *run: Claim(*dependent.copied(*run)),
+    "auto, grouped rows": lambda *run: Claim(*dependent.of_people(*run)),
 }

@@ -7,13 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
-from benchmarks.campaign import doors, twice
+from benchmarks.campaign import dependent, doors, twice
 from fidelitree.asking.counted import Counted
 from fidelitree.certificates import attempts
 from fidelitree.certificates.attempts import Attempt, Attempts
 from fidelitree.certificates.deferral import DeferringAttempt
 from fidelitree.runs.input_source import DrawnSource
 from fidelitree.runs.strategies import frontier_strategy
+from fidelitree.spaces import rows
 from fidelitree.theory import sequential
 from fidelitree.theory.sequential import upper_bound
 from fidelitree.trees.answers import answered
@@ -142,6 +143,20 @@ def rows_that_were_fitted() -> Iterator[None]:
 
 
 @contextmanager
+def equal_rows_apart() -> Iterator[None]:
+    """Equal rows stand on both sides of the split."""
+    with patch.object(rows, "grouped_if_copied", lambda product, inner: None):
+        yield
+
+
+@contextmanager
+def people_apart() -> Iterator[None]:
+    """Rows of one person stand on both sides of the split: nobody has named them."""
+    with patch.object(dependent, "of_groups", lambda some, who: dependent.ungrouped(some)):
+        yield
+
+
+@contextmanager
 def passed_over_and_counted() -> Iterator[None]:
     """Inputs that a tree defers are counted as if it had answered them rightly."""
     tally = DeferringAttempt.tally
@@ -167,5 +182,7 @@ FAULTS = {
     "no keys and one seed, patched target": (unkeyed_and_the_same_seed, "auto, patched target"),
     "no keys and one seed, cached target": (unkeyed_and_the_same_seed, "auto, cached target"),
     "one seed, patched difference": (seed_that_stays, "diff, patched target"),
+    "equal rows on both sides": (equal_rows_apart, "auto, duplicated rows"),
+    "people on both sides": (people_apart, "auto, grouped rows"),
     "samples are counted before their errors": (counted_in_part, "auto, interrupted counting"),
 }

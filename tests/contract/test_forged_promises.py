@@ -159,6 +159,19 @@ def test_what_real_rows_show_is_counted_again(of_a_table: Path, way: str) -> Non
     assert math.isclose(error_bound(told["errors"], told["samples"], told["level"]), told["error_bound"], rel_tol=1e-6)
 
 
+def test_test_inputs_that_nobody_asked_about_are_not_drawn(kept: Path) -> None:
+    """A few bytes that tell of a billion test inputs took a minute and a gigabyte."""
+    told = read(kept, "certificate.json")
+    bound = error_bound(told["errors"], 1 << 30, told["level"])
+    write(kept, "certificate.json", {**told, "samples": 1 << 30, "error_bound": bound, "confusion": None})
+    in_journal(kept, "drawn", [1 << 31, 1 << 31])
+    signed(kept)
+    found = standalone.Folder(kept)
+    assert [sign for sign, _ in found.lines] == ["yes", "yes", "yes", "NO"]
+    assert found.space is not None
+    assert found.space.left > standalone.MOST_CELLS // 2
+
+
 WIDE, MOST = 600, 0.9999
 
 

@@ -57,6 +57,8 @@ BEFORE = (  # a run that comes after another one
     "auto, interrupted counting",
     "diff, patched target",
     "auto, rows kept from a fit",
+    "auto, duplicated rows",
+    "auto, grouped rows",
 )
 HOSTILE = ("auto, scribbling target", "auto, re-used buffer", "auto, NUL labels")
 

@@ -72,7 +72,7 @@ NO_WITNESS = (
 )
 NOT_CHECKED = (
     "how the tree was found, its cost, why the run ended, the words of the report, tables of answers in certificates, "
-    "versions"
+    "versions, earlier runs of the journal"
 )
 
 
@@ -975,8 +975,8 @@ class Folder:
         tested = Tree(tested_data) if tested_data else tree
         known = told["format"] == "fidelitree.certificate" and told["version"] in (1, 2)
         need(known, "it is no certificate of version 1 or 2")
-        counts = [told[name] for name in ("errors", "samples", "attempt", "attempts") if told[name] is not None]
-        need(all(type(one) is int for one in counts), "a count is no whole number")
+        counts = map(told.get, ("errors", "samples", "attempt", "attempts", "tested_errors", "drawn"))
+        need({type(one) for one in counts} <= {int, type(None)}, "a count is no whole number")
         need(told["tree_digest"] == tree.digest, "the tree is another")
         need(told["space_digest"] == self.certificate["space_digest"], "the space is another")
         need(told["tested_digest"] == (tested.digest if tested_data else None), "the tested tree is another")
@@ -1136,8 +1136,11 @@ class Folder:
             names = [f"{journal.seed}/{purpose}"]
         for name, start, stop in zip(names, starts, [*starts[1:], end]):
             count = min(stop, end) - start
-            if count > 0 and stop > since:
-                yield from self.space.inputs(name, count, together and self.space.independent)[max(0, since - start) :]
+            place = max(0, since - start)
+            while place < count:  # some at a time: the first that was not asked is the last that is looked at
+                some = min(count, 2 * place + 4096)
+                yield from self.space.inputs(name, some, together and self.space.independent)[place:]
+                place = some
 
     def by_leaf(self, tree, told, table=None):
         """Compare the answers by leaf of a frontier's point with those that were counted, where they were."""
