@@ -6,6 +6,7 @@ A case holds what to call; ``run`` makes the call in an empty folder and says in
 from __future__ import annotations
 
 import hashlib
+import inspect
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -100,8 +101,14 @@ def _named(door: str, about: str, options: Options) -> str:
     return " ".join([door, about, *[f"{name}={value}" for name, value in options.items()]])
 
 
+def _seeded(door: Callable[..., Any], options: Options) -> Options:
+    """The options with seed 0 where none is given: a record is of runs that can be repeated."""
+    return {"seed": 0, **options} if "seed" in inspect.signature(door).parameters else options
+
+
 def _case(door: Callable[..., Any], about: str, needs: tuple[str, ...] = (), **options: Any) -> Case:
-    return Case(_named(door.__name__, about, options), lambda _: door(*subject(about), **options), needs)
+    told = _seeded(door, options)
+    return Case(_named(door.__name__, about, options), lambda _: door(*subject(about), **told), needs)
 
 
 def _every(door: Callable[..., Any], subjects: Iterable[str], *ways: Options) -> Iterator[Case]:
@@ -151,7 +158,8 @@ def _from_file(door: Callable[..., Any], suffix: str, text: str, output: str) ->
         path = folder / f"small.{suffix}"
         path.write_text(text, encoding="ascii")
         circuit = ft.targets.read_circuit(path, output)
-        return door(circuit, ft.ProductSpace.bernoulli(len(circuit.names), 0.4, circuit.names), 0.05)
+        space = ft.ProductSpace.bernoulli(len(circuit.names), 0.4, circuit.names)
+        return door(circuit, space, 0.05, **_seeded(door, {}))
 
     return call
 
@@ -239,7 +247,7 @@ def audits() -> Iterator[Case]:
 
 def _made(about: str) -> ft.Distillation:
     """A tree to audit."""
-    return ft.distill(*subject(about), 0.3, max_queries=200)
+    return ft.distill(*subject(about), 0.3, max_queries=200, seed=0)
 
 
 def _audit_of_tree(about: str, epsilon: float) -> Callable[[Path], Any]:
@@ -278,20 +286,20 @@ def running() -> Iterator[Case]:
 def _on_threads(about: str) -> Callable[[Path], Any]:
     def call(_: Path) -> Any:
         with ThreadPoolExecutor(2) as pool:
-            return ft.distill(*subject(about), 0.2, executor=pool, batch_size=16)
+            return ft.distill(*subject(about), 0.2, executor=pool, batch_size=16, seed=0)
 
     return call
 
 
 def _paper_on_threads(_: Path) -> Any:
     with ThreadPoolExecutor(2) as pool:
-        return ft.practical_top_down(*subject("multiplexer-6"), 0.4, 0.4, schedule="printed", executor=pool)
+        return ft.practical_top_down(*subject("multiplexer-6"), 0.4, 0.4, schedule="printed", executor=pool, seed=0)
 
 
 def _journalled(about: str) -> Callable[[Path], Any]:
     def call(folder: Path) -> Any:
         journal = folder / "answers.journal"
-        one, two = (ft.distill(*subject(about), 0.2, journal=journal) for _ in range(2))
+        one, two = (ft.distill(*subject(about), 0.2, journal=journal, seed=0) for _ in range(2))
         two.save(folder / "stored")
         return {"first": one, "again": two, "verified": ft.verify(folder / "stored")}
 
@@ -315,7 +323,7 @@ def comparisons() -> Iterator[Case]:
 
 
 def _compared(about: str, names: list[str]) -> Callable[[Path], Any]:
-    return lambda _: ft.compare(*subject(about), 0.15, learners=names, max_queries=3000, max_seconds=None)
+    return lambda _: ft.compare(*subject(about), 0.15, learners=names, max_queries=3000, max_seconds=None, seed=0)
 
 
 GROUPS: dict[str, list[Case]] = {

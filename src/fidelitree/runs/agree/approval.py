@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from fidelitree.asking.access import as_used
+from fidelitree.asking.repeats import most_checks
 from fidelitree.certificates.store import CERTIFICATE, POINT, load
 from fidelitree.display.wording import at_least, percent, span
 from fidelitree.errors import check_count, check_delta, check_epsilon, check_share
@@ -119,7 +120,8 @@ class _Test:
 
     def where(self, target: Any, inputs: World, found: Certificate) -> str:
         """What changed, and where, by the labels that are left."""
-        tree, left = self.kept.tree, self.most - sum(found.queries.values())
+        tree, asked = self.kept.tree, sum(found.queries.values())
+        left = self.most - asked - most_checks(asked)
         if not tree.defers and left >= _FEW:  # where they differ is known of trees that answer
             told: dict[str, Any] = {"seed": None, "max_queries": left, "tolerance": self.kept.certificate.tolerance}
             change = diff(tree.predict, target, inputs, self.delta, epsilon=self.allowed, **told)

@@ -331,7 +331,7 @@ def test_a_share_of_missing_numbers_is_part_of_a_feature() -> None:
     assert "missing" not in AGE.describe()
     assert GONE.describe()["missing"] == (0.2).hex()
     assert repr(GONE) == "Numeric('age', 18, 90, missing=0.2)"
-    assert repr(SOME) == "<Numeric 'rooms': 2 observed values, 40 % missing>"
+    assert repr(SOME) == "<Numeric 'rooms': 2 observed values, 40% missing>"
     assert SOME.column(np.array([1.0, math.nan])).dtype == np.float64
 
 
