@@ -24,6 +24,7 @@ if typing.TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 TIMEOUT = 900  # seconds for one command on a busy machine
+VERIFIER = "verify.py"
 READERS = ("cat", "echo", "head", "ls", "tail", "wc")
 SHELL_SIGNS = re.compile(r"[|<>&;*$]")
 
@@ -136,6 +137,9 @@ def _check_pip(words: list[str]) -> None:
 
 
 def _check_python(words: list[str]) -> None:
+    words = [word for word in words if word not in ("-I", "-S")]
+    if words[0] == VERIFIER:  # which `fidelitree verifier` writes, and every stored result holds
+        return
     if words[0] == "-m":
         modules = {path.name for path in (ROOT, ROOT / "src") for path in path.iterdir() if path.is_dir()}
         _refuse("module", words[1:2], modules | {"pip", "pytest", "venv"})

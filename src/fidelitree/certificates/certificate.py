@@ -253,6 +253,8 @@ class Certificate:
     def _basis(self) -> str:
         if self.method == "exact":
             return f"Every input was counted.{self._paid}"
+        if not self.samples:
+            return f"No input was tested.{self._paid}"
         tested = f"Tested on {counted(self.samples, 'fresh input')}: "
         if self.errors is not None:
             tested += f"this {self._subject} disagreed on {whole(self.errors)}."
