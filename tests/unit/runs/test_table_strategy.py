@@ -39,7 +39,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 DELTA = 1e-7
-OF_ROWS = ("inputs are rows like those of this table", "the target was not fitted to them")
+OF_ROWS = (
+    "inputs are rows like those of this table",
+    "the rows are independent of each other",
+    "the target was not fitted to them",
+)
 TRUE = Tree.build(
     MIXED,
     [
@@ -481,8 +485,8 @@ def test_rows_are_learnt_and_certified() -> None:
     assert honest_rows(result)
     assert certificate.assumes == ("the target is deterministic", *OF_ROWS)
     assert str(certificate).endswith(
-        "Assumes: the target is deterministic; inputs are rows like those of this table; the target was not "
-        "fitted to them."
+        "Assumes: the target is deterministic; inputs are rows like those of this table; the rows are independent of "
+        "each other; the target was not fitted to them."
     )
     assert certificate.differs == 0, "masses of rows are not known, so nothing is pruned unseen"
     again = ft.distill(loan, table_of(6_000, 2), 0.05, DELTA)
