@@ -127,6 +127,20 @@ def test_statements_over_rows_say_what_is_independent() -> None:
             assert ft.Certificate.from_json(real.to_json()) == real
 
 
+def test_a_difference_over_rows_says_it_too() -> None:
+    for space, said in (
+        (ft.Rows(table(), groups="person"), ASSUMES_GROUPS),
+        (ft.Rows(table().drop(columns="person")), ASSUMES_INDEPENDENT),
+    ):
+        found = ft.diff(model, small, space, epsilon=0.2, seed=0)
+        assert found.assumes == ("inputs are rows like those of this table", said, "neither target was fitted to them")
+        assert f"Assumes: {'; '.join(found.assumes)}." in str(found)
+        assert found.to_dict()["assumes"] == list(found.assumes)
+    drawn = ft.diff(model, small, ft.Rows(table(), groups="person").product, epsilon=0.2, seed=0)
+    assert drawn.assumes == ()
+    assert "assumes" not in drawn.to_dict()
+
+
 def test_an_audit_needs_groups_enough() -> None:
     with pytest.raises(ft.ParameterError, match="the table leaves 120 test rows"):
         ft.certify(small, model, ft.Rows(table(), groups="person"), 0.02)

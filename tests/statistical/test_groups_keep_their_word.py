@@ -15,6 +15,7 @@ import pytest
 
 import fidelitree as ft
 from chances import too_many
+from fidelitree.runs.input_source import TableSource
 
 DELTA, ALARM, FRESH = 0.05, 1e-6, 20_000
 INPUTS = 60
@@ -133,3 +134,32 @@ def test_kept_rows_of_a_table_are_one_of_each_group() -> None:
         low, high = real.interval
         missed += not low - ROUNDING <= error <= high + ROUNDING
     assert not too_many(missed, runs, 0.05, ALARM)
+
+
+def false_by_then(runs: int) -> int:
+    """Runs that a budget ends: standing attempts, which count what came before it taught, may give the bound."""
+    false = 0
+    for seed in range(runs):
+        table, person = table_of(seed, 30)
+        model = model_of(seed)
+        made = ft.distill(model, ft.Rows(table, groups=person), 0.35, DELTA, seed=seed, max_queries=400)
+        fresh = population(FRESH, np.random.default_rng([seed, 7]))
+        error = float((made.tree.predict(fresh) != model(fresh)).mean())
+        false += error > made.certificate.error_bound + ROUNDING
+    return false
+
+
+def test_rows_that_teach_do_not_test_before() -> None:
+    """All rows of a group teach: the second of them is no fresh input, not even for a tree that it has not taught."""
+    assert not too_many(false_by_then(12), 12, DELTA, ALARM)
+
+
+def test_rows_that_teach_and_test_before_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = TableSource.__init__
+
+    def planted(source: TableSource, rows: ft.Rows, seed: int) -> None:
+        honest(source, rows, seed)
+        source.labels_test = True
+
+    monkeypatch.setattr(TableSource, "__init__", planted)
+    assert too_many(false_by_then(8), 8, DELTA, ALARM)

@@ -84,6 +84,9 @@ def errors_by_class(
 ) -> tuple[ClassErrors, ...]:
     """Precision and recall of each answer of a tree as intervals that hold together with confidence 1 - delta.
 
+    Rows of a table are taken to be independent of each other, and the target not to be fitted to them; of `Rows` in
+    groups one row of each counts.
+
     Args:
         tree: The tree whose answers are looked at; it answers labels, no numbers.
         target: What is explained: a callable from a batch of inputs to labels, or a fitted model.

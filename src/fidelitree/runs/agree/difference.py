@@ -14,6 +14,7 @@ import numpy as np
 from fidelitree.display.wording import at_least, at_most, counted, percent, plain_page, span, table, tag
 from fidelitree.display.wording import leaves as in_words
 from fidelitree.errors import ParameterError, write_text
+from fidelitree.spaces.rows import ASSUMES_NOT_FITTED
 
 if TYPE_CHECKING:
     from fidelitree.asking.counted import Queries
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 FORMAT, VERSION = "fidelitree.difference", 1
 """Of the stored form."""
+NEITHER_FITTED = "neither target was fitted to them"
 SAME = "unchanged"
 """What a tree of changes says where there is none."""
 
@@ -104,6 +106,13 @@ class Difference:
         """The number of leaves of the tree."""
         return self.tree.size
 
+    @property
+    def assumes(self) -> tuple[str, ...]:
+        """What is taken for granted about rows of a table; nothing is said where inputs are drawn."""
+        if self.space.table is None:
+            return ()
+        return (*(one for one in self.space.assumes if one != ASSUMES_NOT_FITTED), NEITHER_FITTED)
+
     def flags(self, inputs: Any, old: Sequence[Any]) -> Any:
         """Which of these inputs the tree takes to be changed, given the old answers to them."""
         inner = self.space.product.encode(inputs)
@@ -129,6 +138,7 @@ class Difference:
             )
         if not self.holds and self.recall < 1:
             lines.append(f"At most {at_most(self.unexplained)} of inputs changed where it does not say so.")
+        lines += [f"Assumes: {'; '.join(self.assumes)}."] if self.assumes else []
         seed = "" if self.seed is None else f" (seed {self.seed})"
         return [*lines, f"{counted(int(self.queries.asked), 'input')} compared{seed}; {self.reason}."]
 
@@ -150,6 +160,7 @@ class Difference:
     def to_dict(self) -> dict[str, Any]:
         """Plain data under a versioned schema."""
         curve = [{"leaves": one.leaves, "precision": one.precision, "recall": one.recall} for one in self.curve]
+        rows = {"assumes": list(self.assumes)} if self.assumes else {}
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -167,6 +178,7 @@ class Difference:
             "queries": dict(self.queries.asked),
             "reason": self.reason,
             "tree": self.tree.to_dict(),
+            **rows,
         }
 
     def to_json(self) -> str:

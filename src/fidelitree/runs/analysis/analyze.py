@@ -196,6 +196,8 @@ def analyze(
 
     Over a `ChowLiu` a feature is drawn again given all others. Over `Rows` an influence is the probability that a row's
     label changes when its value of the feature is replaced by that of another row. Over both it is always estimated.
+    Rows are taken to be independent of each other, and the target not to be fitted to them; of rows in groups one row
+    of each counts.
 
     Args:
         target: What is explained: a callable from a batch of inputs to labels, or a fitted model.
