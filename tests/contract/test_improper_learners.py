@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
+from fidelitree.asking.repeats import most_checks
 from fidelitree.learners import IMPROPER, LearntFunction
 from fidelitree.learners.gopalan_kalai_klivans import projected
 from fidelitree.learners.spectrum import Halves, Polynomial, characters
@@ -48,11 +49,17 @@ def test_its_certificate_is_one_of_certify_and_its_answers_are_counted(learn: Le
         asked += len(batch)
         return answers(batch)
 
-    result = learn(watched, BITS, 0.1, 0.05, 1)
-    assert result.certificate.holds
+    results = []
+    for seed in range(1, 5):
+        asked = 0
+        results.append(learn(watched, BITS, 0.1, 0.05, seed))
+        told = sum(results[-1].queries.values())
+        assert asked <= told + 64 + most_checks(told), "repeats are remembered, and some of them checked"
+    held = [one for one in results if one.certificate.holds]
+    assert len(held) >= 3, "a function that errs a little less than epsilon may be left undecided"
+    result = held[0]
     assert result.certificate.entropy is not None, "inputs that nobody could foresee"
     assert result.certificate.space_digest == BITS.digest
-    assert asked <= sum(result.queries.values()) + 64, "repeats are remembered, and some of them checked"
     inputs = BITS.draw(4_000, seed=9)
     assert (result.predict(inputs) != answers(inputs)).mean() <= 0.1
 
