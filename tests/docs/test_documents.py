@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import runpy
+import secrets
 import shutil
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,8 @@ def _name(path: Path) -> str:
 
 @pytest.mark.parametrize("document", [*pages(), *sorted(ROOT.glob("examples/**/*.py"))], ids=_name)
 def test_document_does_what_it_says(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With fresh seeds, as a reader has them: a page that shows numbers of a run gives its seed."""
+    monkeypatch.setattr("fidelitree.spaces.draw.fresh_seed", lambda: secrets.randbits(53))
     if document.suffix == ".md":
         run_page(document, tmp_path)
     else:
@@ -97,7 +100,7 @@ FAULTS = {
         "page.md:5: the page shows\n2\n--- but .* printed\n1",
     ),
     "too little": ("```python\nprint(1)\nprint(2)\n```\n```output\n1\n```", "page.md:6"),
-    "wrong console output": ("```console\n$ echo 1\n1\n$ echo 2\n3\n```", "page.md:4: the page shows\n3"),
+    "wrong console output": ("```console\n$ echo 1\n1\n$ echo 2\n3\n```", "page.md:5: the page shows\n3"),
     "failing command": ("```console\n$ cat nowhere\n```", "page.md:2: cat nowhere: ended with 1"),
     "no such target": ("```console\n$ make coffee\n```", "no such target in the Makefile: coffee"),
     "no such extra": ("```console\n$ pip install 'fidelitree[plot,wings]'\n```", "no such extra in .*: wings"),
