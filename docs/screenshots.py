@@ -24,6 +24,7 @@ from fidelitree.display.wording import at_least
 
 FIGURES = Path(__file__).parent / "figures"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+WHOLE = 100  # pixels that no page is as short as: such a picture is as high as its page
 COLOURS = 256  # a page has few; a palette makes the files a third as large
 
 
@@ -42,7 +43,7 @@ body {{ margin: 0; padding: 20px 26px; width: 1008px; box-sizing: border-box; fo
   background: light-dark(#fff, #0d1117); color: light-dark(#1f2328, #e6edf3) }}
 h2 {{ font-size: 15px; margin: 0 0 6px }}
 h2 + svg {{ margin-bottom: 16px }}
-svg.fidelitree {{ color: inherit !important; background: none !important }}
+svg.fidelitree {{ color: inherit !important; background: none !important; max-width: 100%; height: auto }}
 </style>
 <h2>{leaves} leaves agree with a forest of 150 trees on at least {agreement} of inputs</h2>{tree}
 <h2>Every size has its certificate; all of them hold together, with 95% confidence</h2>{curve}
@@ -80,7 +81,7 @@ def take(browser: Browser, opened: Path, name: str, scheme: str, size: tuple[int
         page.click("button[type=submit]")
         page.evaluate("window.scrollTo(0, 0); document.querySelector('.canvas').scrollTo(0, 0)")
     path = FIGURES / f"{name}.png"
-    page.screenshot(path=path)
+    page.screenshot(path=path, full_page=height == WHOLE)
     page.close()
     picture = Image.open(path).convert("RGB")
     few = picture.quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
@@ -95,7 +96,7 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         for scheme in ("light", "dark"):
             take(browser, report, f"report-{scheme}", scheme, (1200, 1750))
-            take(browser, first, f"first-{scheme}", scheme, (1008, 560))
+            take(browser, first, f"first-{scheme}", scheme, (1008, WHOLE))
         take(browser, report, "report-phone", "light", (390, 1900))
         browser.close()
 
