@@ -218,6 +218,8 @@ class Interrupts:
 
 def interrupted(case: Case, epsilon: float, delta: float, seed: int) -> list[Found]:
     """A run that is interrupted, goes on with its journal, is interrupted again, and ends: all that it said."""
+    # A shell that starts a program in the background makes it deaf to Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     found: list[Found] = []
     prefer: Any = "rounds" if seed % 4 else "queries"  # large batches mostly: of those a part would count for much
     with tempfile.TemporaryDirectory() as folder:
