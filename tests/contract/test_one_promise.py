@@ -12,6 +12,9 @@ import pytest
 import fidelitree as ft
 from commandline import run
 from fidelitree.asking.journal.journal import Journal
+from fidelitree.certificates.store import load
+from fidelitree.runs.agree.recount import counted
+from fidelitree.runs.viewer import Viewer
 from fidelitree.theory.sequential import error_bound, least_error
 
 if TYPE_CHECKING:
@@ -134,3 +137,20 @@ def test_one_number_on_every_surface(made: tuple[Any, Path], tmp_path: Path) -> 
             assert re.search(rf"(?<![\d.]){re.escape(told.agreement[:-1])}0?%", text), f"{name}: {told.agreement}"
         assert re.findall(r"\d\.\d{3,}\s?%", text) == [], f"{name}: two digits after the point are enough"
         assert re.findall(r"\d %", text) == [], f"{name}: per cent follows its number at once"
+
+
+def test_the_page_of_disagreements_shows_what_the_certificate_counts(made: tuple[Any, Path], tmp_path: Path) -> None:
+    found = made[0]
+    best = found.knee if isinstance(found, ft.Frontier) else found
+    told = best.certificate
+    if told.method == "exact":
+        return
+    found.save(tmp_path / "kept")
+    stored = load(tmp_path / "kept")
+    answers = counted(stored, stored.space)
+    assert answers is not None
+    assert len(answers) == told.samples
+    if told.tolerance is None:
+        assert int(np.count_nonzero(best.tree.predict_inner(answers.inputs) != answers.labels)) == told.errors
+    page = str(Viewer(tmp_path).page("differ", {"of": "kept"}).body)
+    assert f"differ on {told.errors:,} of {told.samples:,} stored test answers" in page

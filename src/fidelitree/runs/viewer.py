@@ -23,6 +23,7 @@ from fidelitree.display.wording import Html, at_least, join, plain_page, row, sh
 from fidelitree.errors import RAISED, FidelitreeError, FormatError, ParameterError, check_path, read_bytes
 from fidelitree.runs.agree.diff import diff
 from fidelitree.runs.agree.own_rows import agreement, column_of
+from fidelitree.runs.agree.recount import counted as counted_answers
 from fidelitree.trees.answers import DEFER, Answers, answered, apart
 from fidelitree.trees.disagreements import Disagreements, text, value_of
 
@@ -231,6 +232,11 @@ def _stored_disagreements(result: store.Stored) -> tuple[Disagreements, int]:
     """Among the answers of the run's tests, as far as a journal keeps them; and how many inputs the tree defers."""
     if result.journal is None or result.space is None:
         raise ParameterError("the folder keeps no answers one by one: it has no journal.db")
+    told = result.certificate
+    sure = counted_answers(result, result.space)
+    if sure is not None:
+        deferred = 0 if told.drawn is None else told.drawn - told.samples
+        return Disagreements.of(result.tree, sure, result.space.product, told.tolerance), deferred
     inputs, labels = [], []
     with Journal(result.journal) as journal:
         run = journal.run
@@ -243,7 +249,6 @@ def _stored_disagreements(result: store.Stored) -> tuple[Disagreements, int]:
     rows, target = np.concatenate(inputs), np.concatenate(labels)
     own = answered(result.tree, rows)
     kept = Answers(rows[own], target[own])
-    told = result.certificate
     found = Disagreements.of(result.tree, kept, result.space.product, told.tolerance)
     return found.because(told.errors, told.samples), len(own) - len(kept)
 

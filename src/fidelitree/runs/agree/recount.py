@@ -79,6 +79,18 @@ def recounted(stored: Stored, path: Path, space: World) -> Iterator[Check]:
         yield Check(True, ABOUT)
 
 
+def counted(stored: Stored, space: World) -> Answers | None:
+    """The stored answers that a result's certificate counts; None where they do not tell which these are."""
+    told = stored.certificate
+    if stored.journal is None or told.method != "sequential" or told.protocol != "prequential":
+        return None
+    try:
+        journal = _Answers.read(stored.journal, space)
+        return journal.counted(stored.tested or stored.tree, told, stored.tree)
+    except (_UnsureError, FormatError):
+        return None
+
+
 def _check_promise(told: Certificate, space: World, stored: Stored) -> None:
     """What follows from the counts exactly, and what a run of these doors never has."""
     if told.entropy is not None or told.replayed:
@@ -154,12 +166,25 @@ class _Answers:
     def check(self, tree: Tree, told: Certificate, returned: Tree) -> None:
         """Whether errors and samples are those of inputs that were drawn after the attempt was opened."""
         mine = [one for one in self.attempts if one.ledger == told.ledger]
-        found = next((one for one in mine if one.number == told.attempt), None)
-        if found is None or found.tree != tree.digest:
-            raise FormatError("the attempt in the journal is for another tree")
+        found = self._attempt(tree, told)
         if told.attempts > len(mine) or (told.attempts < len(mine) and not self.several):
             raise FormatError(f"{told.attempts} attempts were opened, and the journal lists {len(mine)}")
         self._check_assumed(told, found)
+        self.counted(tree, told, returned)
+        if not found.key:
+            raise _UnsureError(NO_WITNESS)
+
+    def _attempt(self, tree: Tree, told: Certificate) -> Opened:
+        """The attempt of a certificate, which must be for the tree that was tested."""
+        mine = (one for one in self.attempts if (one.ledger, one.number) == (told.ledger, told.attempt))
+        found = next(mine, None)
+        if found is None or found.tree != tree.digest:
+            raise FormatError("the attempt in the journal is for another tree")
+        return found
+
+    def counted(self, tree: Tree, told: Certificate, returned: Tree) -> Answers:
+        """The answers after the opening that give a certificate's counts, for the tested tree and the returned one."""
+        found = self._attempt(tree, told)
         standing = told.ledger == STANDING
         if standing and self.drawn[0] and found.passes_over:
             raise _UnsureError("an earlier run went through the same inputs")
@@ -175,8 +200,11 @@ class _Answers:
                 ways = [k for k in ways if sums[0][told.samples - k] + sums[1][k] == errors]
         if not ways or (tree.defers and len(tests) != told.samples):
             raise FormatError("they give other ones")
-        if not found.key:
-            raise _UnsureError(NO_WITNESS)
+        parts = tests, labels
+        taken = told.samples - ways[0], ways[0]
+        inputs = [part.inputs[:count] for part, count in zip(parts, taken, strict=True)]
+        answers = [part.labels[:count] for part, count in zip(parts, taken, strict=True) if count]
+        return Answers(np.concatenate(inputs), np.concatenate(answers) if answers else labels.labels[:0])
 
     def check_real_rows(self, tree: Tree, told: Certificate) -> None:
         """Whether the errors on rows that were kept aside are those of their answers, which came first and in order."""
