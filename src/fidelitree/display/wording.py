@@ -17,6 +17,7 @@ from importlib.resources import files
 from typing import Any
 
 _MISLEADS = re.compile(r"[{},'\"\\]|: | (?:<=|<|>|=|!=|in|not in|and|then) ")
+_FINEST = 16  # places after the point, beyond which 1 - epsilon is 1
 _SLACK = 1e-9  # of a step: 0.3 is 30%, whatever its last bit says
 SMALL = 0.01  # a share below it has two digits after the point in per cent
 
@@ -91,7 +92,7 @@ def goal_of(epsilon: float) -> str:
     >>> goal_of(0.05), goal_of(0.01565243), goal_of(0.00001)
     ('95%', '98.43%', '99.999%')
     """
-    places = 2 if epsilon == 0 else max(2, -math.floor(math.log10(100 * epsilon)))
+    places = 2 if epsilon == 0 else min(_FINEST, max(2, -math.floor(math.log10(100 * epsilon))))
     step = 10.0**places
     return f"{_plain(math.floor(100 * (1 - epsilon) * step + _SLACK) / step, places)}%"
 

@@ -44,6 +44,7 @@ def test_a_second_digit_tells_a_bound_from_the_goal() -> None:
     assert [at_most(bound, 0.05) for bound in (0.0498, 0.0502, 0.03, 0.05)] == ["4.98%", "5.1%", "3%", "5%"]
     assert goal_of(0.05) == "95%"
     assert goal_of(0.00005) == "99.995%"
+    assert goal_of(2.2e-309) == "100%", "1 - epsilon is 1 to the last bit"
 
 
 def test_other_numbers() -> None:
