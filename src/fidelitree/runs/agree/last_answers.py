@@ -36,5 +36,5 @@ class Endings:
         return cls(max(last), max([0, *(place for some in places.values() for place in some)]), min(last))
 
     def allow(self, count: int) -> bool:
-        """Whether so many inputs from the beginning of the stream may be all that count."""
+        """Whether this many inputs from the beginning of the stream may be all that count."""
         return count >= self.all or self.before <= count < self.last

@@ -362,7 +362,7 @@ class _Answers:
 
 
 def _taken(parts: tuple[Answers, Answers], samples: int, learnt: int) -> Answers:
-    """So many answers of both streams, as many of them from the one for learning."""
+    """Return this many answers of both streams, ``learnt`` of them from the one for learning."""
     taken = samples - learnt, learnt
     inputs = [part.inputs[:count] for part, count in zip(parts, taken, strict=True)]
     answers = [part.labels[:count] for part, count in zip(parts, taken, strict=True) if count]
