@@ -1137,7 +1137,7 @@ class Folder:
         need(False, "it leaves out the last answers")
 
     def endings(self, purpose, attempt):
-        """Whether this many inputs after an opening are all that were asked, or all but a last batch that was cut off."""
+        """Whether this many inputs after an opening are all that were asked, or all but a last batch, cut off."""
         journal = self.journal
         paid = sum(self.run["paid"].values())  # a journal that another run extended has more
         since = attempt.tests_since if purpose == "certify" else attempt.labels_since
