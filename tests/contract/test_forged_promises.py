@@ -6,7 +6,6 @@ and neither may confirm.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import sqlite3
@@ -20,41 +19,16 @@ import fidelitree as ft
 from fidelitree.asking.journal.ledger import promised
 from fidelitree.certificates import standalone
 from fidelitree.theory.sequential import error_bound
+from forging import endings, read, signed, write
 from journals import BITS, chain, on_bits
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def read(folder: Path, name: str) -> Any:
-    return json.loads((folder / name).read_text(encoding="utf-8"))
-
-
-def write(folder: Path, name: str, data: Any) -> None:
-    (folder / name).write_text(data if isinstance(data, str) else json.dumps(data), encoding="utf-8")
-
-
-def signed(folder: Path) -> None:
-    """Without the frontier, whose points are forged no further; then the digests of what is left."""
-    (folder / "frontier.json").unlink(missing_ok=True)
-    run = read(folder, "run.json")
-    here = [name for name in run["files"] if (folder / name).exists()]
-    run["files"] = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in here}
-    write(folder, "run.json", run)
-
-
 def in_journal(folder: Path, name: str, value: Any) -> None:
     with closing(sqlite3.connect(folder / "journal.db")) as file, file:
         file.execute("UPDATE run SET value = ? WHERE name = ?", (json.dumps(value), name))
-
-
-def endings(folder: Path) -> tuple[int, str]:
-    """The exit code of ``verify.py``, and how `verify --answers` ends."""
-    try:
-        verdict = ft.verify(folder, answers=True).verdict
-    except ft.FormatError:
-        verdict = "refused"
-    return standalone.main(folder), verdict
 
 
 @pytest.fixture

@@ -91,6 +91,22 @@ def test_a_few_packed_bytes_do_not_become_gigabytes(tmp_path: Path) -> None:
             ft.verify(tmp_path / "kept")
 
 
+def test_a_few_packed_groups_do_not_become_gigabytes(tmp_path: Path) -> None:
+    rows = ft.Rows({"a": np.arange(300) % 2 == 0}, groups=np.arange(300) // 2)
+    ft.distill(lambda batch: batch["a"], rows, epsilon=0.3, seed=0, journal=tmp_path / "j.db").save(tmp_path / "kept")
+    space = json.loads((tmp_path / "kept" / "space.json").read_text(encoding="utf-8"))
+    ends = {standalone.MOST_ROWS: (2, "the space is another"), 50_000_000: (5, "rows in groups that this file reads")}
+    for count, (code, words) in ends.items():
+        codes = np.arange(count, dtype="<u4") % 1_000
+        packed = [base64.b64encode(zlib.compress(some)).decode() for some in (bytes(count), codes.tobytes())]
+        entry = {"count": count, "packed": packed[0], "groups": {"packed": packed[1], "equal": False}}
+        changed(tmp_path / "kept", "space.json", {**space, "rows": entry})
+        found, said = held(tmp_path / "kept")
+        assert (found, words in said) == (code, True), said
+    with pytest.raises(ft.FormatError, match="groups: they must be those of at most"):
+        ft.verify(tmp_path / "kept")
+
+
 def test_a_number_of_a_million_digits_is_refused(folder: Path) -> None:
     told = (folder / "certificate.json").read_text(encoding="utf-8")
     changed(folder, "certificate.json", told.replace('"samples": ', f'"samples": {"9" * 1_000_000}'))

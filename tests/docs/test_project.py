@@ -68,7 +68,7 @@ def test_files_are_short() -> None:
     lengths = {str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCES}
     # One file by itself, for readers who do not trust it: split or dense, it would be harder to check.
     verifier = "src/fidelitree/certificates/standalone.py"
-    assert {name: length for name, length in lengths.items() if length > (1_250 if name == verifier else 500)} == {}
+    assert {name: length for name, length in lengths.items() if length > (1_300 if name == verifier else 500)} == {}
     assert statistics.median(lengths.values()) <= 150
 
 

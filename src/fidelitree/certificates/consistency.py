@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from fidelitree.spaces.world import World
 
 UNCHECKED = (
+    "that the answers are those of the target",
+    "that the seed was given",
     "the name of the target",
     "the command",
     "why the run ended",

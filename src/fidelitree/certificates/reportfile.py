@@ -20,6 +20,8 @@ _MASTHEAD = re.compile(
 _TITLE = re.compile(rf"<title>{_TEXT}</title>")
 _NAME = re.compile(rf'(<h1 id="verdict-title">{_TEXT})<span class="{NAMED}">{_TEXT}</span>')
 
+_HEADLINE = re.compile(r'<h1 id="verdict-title">(.*?)</h1>', re.DOTALL)
+
 
 def facts_of(page: bytes) -> str:
     """SHA-256 of a report without its author's words."""
@@ -29,6 +31,12 @@ def facts_of(page: bytes) -> str:
         return hashlib.sha256(page).hexdigest()
     text = _MASTHEAD.sub(r"\2", _TITLE.sub("", text, count=1), count=1)
     return hashlib.sha256(_NAME.sub(r"\1the target", text).encode()).hexdigest()
+
+
+def headline_of(page: bytes) -> str:
+    """The verdict at the top of a report, without the model's name; nothing where there is none."""
+    found = _HEADLINE.search(_NAME.sub(r"\1the target", page.decode(errors="replace")))
+    return "" if found is None else found.group(1)
 
 
 def has_words(page: bytes) -> bool:

@@ -30,6 +30,7 @@ MOST_ROWS = 1 << 21  # of a table: all of them are put in order
 MOST_CELLS = 1 << 24  # values that are drawn, in all
 MOST_STEPS = 1 << 22  # nodes of a tree that are looked at, and conditions on the way to its leaves
 MOST_ANSWERS = 1 << 22  # in a journal
+MOST_KEPT = 1 << 23  # values of test inputs that a table of answers is sure to count
 UPPER = {"run": 0.95, "standing": 0.03, "frontier": 0.92}  # of delta, for the upper ends of attempts
 LOWER = {"run": 0.018, "standing": 0.002, "frontier": 0.048}  # of delta, for their lower ends
 DETERMINISTIC = "the target is deterministic"
@@ -71,8 +72,8 @@ NO_WITNESS = (
     "asks the target"
 )
 NOT_CHECKED = (
-    "how the tree was found, its cost, why the run ended, the words of the report, tables of answers in certificates, "
-    "versions, earlier runs of the journal"
+    "that the answers are those of the target, that the seed was given, how the tree was found, its cost, why the run "
+    "ended, the words of the report, intervals in tables of answers, versions, earlier runs of the journal"
 )
 
 
@@ -459,8 +460,10 @@ class Space:
         if "groups" in entry:
             need(entry["groups"]["equal"] in (True, False), "its groups are none")
             kind = "equal/" if entry["groups"]["equal"] else "groups/"
+            if entry["count"] > MOST_ROWS:
+                raise Unsure(f"the table has more than the {MOST_ROWS:,} rows in groups that this file reads")
             codes = self.unpacked(entry["groups"]["packed"], entry["count"], 4)
-            groups = array.array("L", struct.unpack(f"<{entry['count']}I", codes))
+            groups = array.array("L", (code for (code,) in struct.iter_unpack("<I", codes)))
             known = itertools.accumulate(groups, max, initial=-1)
             need(all(code <= most + 1 for code, most in zip(groups, known)), "its groups are not numbered in order")
         return raw, groups, kind, hashlib.sha256(f"rows/{self.digest}/{kind}".encode() + raw + codes)
@@ -725,7 +728,7 @@ class Tree:
             left = set(range(count)) if left is None else left
             return left - asked or None, left & asked or None
         cut, gone = asked
-        low, high, missing = (-math.inf, math.inf, gone is not None) if left is None else left
+        low, high, missing = (-math.inf, math.inf, True) if left is None else left  # as `leaf` does
         no = max(low, cut), high, missing and not gone
         yes = low, min(high, cut), missing and bool(gone)
         return [side if side[0] < side[1] or side[2] else None for side in (no, yes)]
@@ -782,8 +785,9 @@ class Journal:
             self.told = {name: plain(text) for name, text in told}
             self.attempts = {row[:2]: Attempt(*row) for row in file.execute("SELECT * FROM attempts")}
             self.answers = {}
+            self.asked = {}
             self.twice = set()
-            self.count = self.real = 0
+            self.count = self.real = self.tests = 0
             for row in file.execute("SELECT * FROM answers ORDER BY id"):
                 self._read(width, row)
         finally:
@@ -861,12 +865,15 @@ class Journal:
             need(len(labels) == struct.calcsize(f"<{sizes[kind]}") * count, f"record {number} is not complete")
             found = struct.unpack(f"<{count}{sizes[kind]}", labels)
         need(len(found) == count, f"record {number} is not complete")
+        asked = purpose, batch, self.count
         self.count += count
         self.real += count * (purpose == "real rows")
+        self.tests += count * (purpose == "certify")
         if self.count > MOST_ANSWERS:
             raise Unsure(f"the journal has more than the {MOST_ANSWERS:,} answers that this file reads")
         for place, label in enumerate(found):
             key = inputs[place * width : place * width + width]
+            self.asked.setdefault(key, asked)
             if self.answers.setdefault(key, label) != label:
                 self.twice.add(key)
 
@@ -1009,6 +1016,9 @@ class Folder:
             theirs = [(one["name"], one["kind"], one.get("values")) for one in tree.features]
             ours = [(one.name, one.kind, one.categories) for one in self.space.features]
             need(plain_text(theirs) == plain_text(ours), "the tree has other features than the space")
+            for place, asked, *_ in (node for node in tree.nodes if len(node) > 1):
+                sided = isinstance(asked, frozenset) or asked[1] is not None
+                need(sided or not self.space.features[place].missing, "a test has no side for missing numbers")
 
     def coverage(self, tree, told):
         """Check how much a tree answers that defers: by its mass, or by one more bet on the inputs that were drawn."""
@@ -1079,6 +1089,10 @@ class Folder:
             sums = [self.wrong(judged, told, some) for some in (tests, labels)]
             ways = [k for k in ways if sums[0][samples - k] + sums[1][k] == errors]
             need(ways, "the answers give other counts")
+        if attempt.key and told["confusion"] is not None:
+            ways = self.in_table(tree, told, tests, labels, ways)
+        if attempt.key:  # certificates that are older than keys end where their bound was lowest
+            self.complete(told, attempt, most, ways, standing and not twice)
         if by_leaf is None or standing or defers or told.get("tolerance") is not None:
             self.by_leaf(tree, by_leaf)
         else:
@@ -1087,6 +1101,58 @@ class Folder:
         self.real_rows(tree, told)
         if not (attempt.key and self.space.keyed):
             raise Unsure(NO_WITNESS)
+
+    def in_table(self, tree, told, tests, labels, ways):
+        """The ways of counting that give the table of both answers; one that is long lists its largest cells."""
+        table = told["confusion"]
+        if table["tests"] != told["samples"] and sum(self.journal.drawn) * len(self.space.features) > MOST_KEPT:
+            raise Unsure("a run keeps no more than 64 MB of answers for its table")
+        listed = [(cell["target"], cell["tree"], cell["count"]) for cell in table["cells"]]
+        for k in ways:
+            both = [(label, tree.predict(row)) for row, label in tests[: told["samples"] - k] + labels[:k]]
+            counts = collections.Counter(map(plain_text, both))
+            same = all(counts[plain_text(one[:2])] == one[2] for one in listed)
+            whole = len(listed) == table["cells_in_all"] == len(counts) or len(listed) >= 100
+            known = {plain_text(one) for one in (*tree.labels, *(label for label, _ in both)) if one is not None}
+            lost = known - {plain_text(tree.nodes[one][0]) for one in tree.leaves}
+            never = {plain_text(one["label"]) for one in table["never"]}
+            if same and whole and (lost == never or len(never) >= 100):
+                return [one for one in ways if one >= k]
+        raise ValueError("the answers give another table")
+
+    def complete(self, told, attempt, most, ways, labels):
+        """Refuse counts that end before the answers do: at the luckiest moment a bound is lower than in the end."""
+        if attempt.ledger == "standing" and told.get("coverage", self.run.get("defer")) is not None:
+            return  # it counts no input that other trees defer
+        need(self.journal.several or self.journal.tests <= self.journal.drawn[1], "more was tested than was drawn")
+        tests = self.endings("certify", attempt)
+        learnt = self.endings("label", attempt) if labels else None
+        if any(tests(most - k) and (learnt is None or learnt(k)) for k in ways):
+            return
+        others = [
+            one for one in self.journal.attempts.values() if (one.ledger, one.run) == (attempt.ledger, attempt.run)
+        ]
+        if attempt.ledger == "standing" and sum(one.number > attempt.number for one in others) > 1:
+            raise Unsure("it may have been given up before the end: use `fidelitree verify`")
+        need(False, "it leaves out the last answers")
+
+    def endings(self, purpose, attempt):
+        """Whether this many inputs after an opening are all that were asked, or all but a last batch, cut off."""
+        journal = self.journal
+        paid = sum(self.run["paid"].values())  # a journal that another run extended has more
+        since = attempt.tests_since if purpose == "certify" else attempt.labels_since
+        inputs = self.inputs(purpose, attempt, 0, journal.drawn[purpose == "certify"])
+        first = {}
+        for place, row in enumerate(inputs, 1 - since):
+            first.setdefault(self.space.key(row), place)
+        places = collections.defaultdict(list)
+        for key, place in first.items():
+            what, batch, before = journal.asked.get(key, ("", 0, 0))
+            if what == purpose and before < paid:
+                places[batch].append(place)
+        last = places.pop(max(places, default=0), [0])
+        least = max([0, *itertools.chain(*places.values())])
+        return lambda count: count >= max(last) or least <= count < min(last)
 
     def real_rows(self, tree, told):
         """Count the errors on rows of the table that were kept aside; they were asked about first, in their order."""

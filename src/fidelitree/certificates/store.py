@@ -76,6 +76,10 @@ VERIFIER, README = "verify.py", "README.txt"
 OLDER_VERIFIERS = {"c9d626aa94ffc6715a02fb51388820a867de39639ce1b1a09803f381271e9746": "0.2.0"}
 """SHA-256 of the files that older versions put into their folders."""
 _README = "A decision tree (tree.json), what is promised about it (certificate.json){}."
+_ANSWERS = (
+    ", and the answers behind it (journal.db). Nothing in this folder shows that they are the model's own answers, or "
+    "that the seed was given"
+)
 _ELSEWHERE = (
     "verify.py came with this folder, and its sender could have changed it: get it elsewhere. `fidelitree verifier` "
     "prints the genuine file, and the documentation of fidelitree {} lists its SHA-256."
@@ -87,9 +91,12 @@ def ways_to_check(space: World, kept: bool, helped: bool) -> list[tuple[str, str
     """How to check a folder, what decides first: by the ``kept`` answers of a run, or by the model.
 
     The folder's own program draws from every world that is stored as a whole, and knows no surrogate that ``helped``.
+    It confirms nothing over rows of a table, which are the same whatever tree is tested.
     """
-    alone = kept and not helped and (space.masses is not None or space.table is not None)
+    alone = kept and not helped and space.table is None and space.masses is not None
     some = "check files and bounds, but not the answers, which it leaves undecided"
+    if kept and not helped and space.table is not None:
+        some = "count the stored answers, which leaves undecided when the tree was made"
     again = "make the run again from its journal, bit for bit" if kept else "check that the files fit each other"
     ways = [
         (f"With Python alone, {'count the stored answers again' if alone else some}:", _ALONE),
@@ -202,7 +209,7 @@ def save(folder: str | os.PathLike[str], tree: Tree, certificate: Certificate, r
     texts[RUN] = json.dumps({**record.run, FILES: files}, indent=1) + "\n"
     with writing(folder, "give a folder, or a name that is not taken"), _beside(folder) as place:
         kept = (folder / JOURNAL).is_file() or (record.journal is not None and record.journal.is_file())
-        answers = ", and the answers behind it (journal.db)" if kept else "; no answers were kept"
+        answers = _ANSWERS if kept else "; no answers were kept"
         ways = ways_to_check(record.space, kept, record.surrogate is not None)
         lines = [_README.format(answers), *(f"{text} {command}" for text, command in ways)]
         readme = "\n".join([*lines, _ELSEWHERE.format(__version__), ""])

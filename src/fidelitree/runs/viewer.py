@@ -203,6 +203,10 @@ def _report(result: store.Stored) -> str:
     if not kept.is_file():
         raise ParameterError(f"the result holds no {store.REPORT}")
     body = read_bytes(kept, _LARGEST, "a report")
+    if isinstance(files, dict) and store.REPORT in result.changed:
+        from fidelitree.runs.agree.reports import with_report  # noqa: PLC0415 - it loads all that draws a page
+
+        result, _ = with_report(result)
     if not isinstance(files, dict) or store.REPORT not in files or store.REPORT in result.changed:
         raise FormatError(
             f"{store.REPORT} must be the page that the run wrote; its digest is not the one in {store.RUN}"

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 200_000_000
 """Of stored rows, unpacked; a stranger's file says how many there are."""
+MOST_CODES = 1 << 22
+"""Rows whose groups are read from a file: numbers of groups take forty times the memory of a table of one bit."""
 _STEP = 1 << 14  # packed bytes that are unpacked at once, to a thousand times as many at most
 
 
@@ -54,6 +56,10 @@ def packed_codes(codes: NDArray[np.intp]) -> str:
 def unpacked_codes(packed: Any, count: int) -> NDArray[np.intp]:
     """So many of them, from what a stranger may have written."""
     try:
+        if count > MOST_CODES:
+            raise ValueError(
+                f"they must be those of at most {MOST_CODES:,} rows; got {count:,} rows - make Rows of the table itself"
+            )
         raw = _inflated(base64.b64decode(packed, validate=True), 4 * count)
         if len(raw) != 4 * count:
             raise ValueError(f"they must be those of {count:,} rows")

@@ -58,6 +58,8 @@ def test_nothing_in_a_folder_contradicts_it_and_alone_it_is_undecided(name: str)
     alone = ft.verify(MADE / name)
     assert alone.consistent
     assert alone.undecided
+    assert "fidelitree 0.2.0 made the run and drew other test inputs: only that version makes it again" in str(alone)
+    assert alone.explained.endswith("Give the target (--target), to test the tree on fresh inputs.")
 
 
 @pytest.mark.parametrize(("name", "target"), [("bits", alarm), ("helped", disc)])

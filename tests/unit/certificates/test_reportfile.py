@@ -13,6 +13,7 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.certificates.reportfile import facts_of, has_words
+from fidelitree.runs.viewer import Viewer
 
 SPACE = ft.ProductSpace([ft.Numeric("age", 18, 90), ft.Numeric("income", 0, 1)])
 WORDS = ("", "Tree", "a < b & c", '"quoted" <script>1</script>', "the target", "A tree with 2 leaves", "x\ny", "ä 日本")
@@ -81,7 +82,23 @@ def test_a_report_that_was_written_again_from_the_folder_is_no_contradiction(fol
         point.report(folder / "report.html", title="Again")
         found = ft.verify(folder)
         assert found.verdict == "confirmed"
-        assert found.remarks[-1] == "report.html was written again from this folder, after it was saved"
+        again = "report.html was written again from this folder, after it was saved"
+        mine = point.tree == ft.Tree.load(folder / "tree.json")
+        other = "" if mine else f", about another point: the tree with {point.leaves} lea"
+        assert found.remarks[-1].startswith(again + other)
+        shown = Viewer(folder.parent).page("report", {"of": folder.name})
+        assert (shown.status, "Again" in shown.body) == (200, True)
+
+
+def test_a_report_of_another_point_contradicts_the_folder_and_is_named(tmp_path: Path) -> None:
+    found = ft.frontier(older, SPACE, seed=0, max_queries=400)
+    found.save(tmp_path / "kept")
+    other = next(point for point in found if point.tree != found.knee.tree)
+    other.report(tmp_path / "kept" / "report.html")
+    told = ft.verify(tmp_path / "kept")
+    assert told.verdict == "contradicted"
+    assert "report.html has the headline of another point of the frontier" in told.remarks[-1]
+    assert Viewer(tmp_path).page("report", {"of": "kept"}).status == 400
 
 
 @pytest.mark.parametrize(

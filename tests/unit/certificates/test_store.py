@@ -218,3 +218,18 @@ def test_what_is_offered_first_decides(tmp_path: Path, near: bool, first: str) -
     assert page.index(ways[0][1]) < page.index(ways[1][1] + "<")
     assert ways_to_check(space, kept=False, helped=False)[0][1] == "fidelitree verify . --target MODEL"
     assert ways_to_check(space, kept=True, helped=True)[0][1] == "fidelitree verify ."
+
+
+def test_over_rows_what_is_offered_first_decides_too(tmp_path: Path) -> None:
+    """The folder's own program counts their answers, and is left undecided."""
+    rows = ft.Rows(pd.DataFrame(np.random.default_rng(0).normal(size=(120, 2)), columns=["a", "b"]))
+    made = ft.distill(lambda batch: batch["a"] > 0, rows, epsilon=0.3, journal=tmp_path / "j.db")
+    made.save(tmp_path / "kept")
+    told = (tmp_path / "kept" / "README.txt").read_text(encoding="utf-8").splitlines()
+    assert told[1].endswith("bit for bit: fidelitree verify .")
+    assert told[3].startswith(
+        "With Python alone, count the stored answers, which leaves undecided when the tree was made"
+    )
+    assert "Nothing in this folder shows that they are the model's own answers" in told[0]
+    assert not ft.verify(tmp_path / "kept").undecided
+    assert standalone.main(tmp_path / "kept") == 5

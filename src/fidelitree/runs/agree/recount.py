@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +22,10 @@ from fidelitree.asking.journal.journal import Journal
 from fidelitree.asking.journal.ledger import promised
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, ASSUMES_UNFORESEEN, assumptions
+from fidelitree.certificates.confusion import MOST, Confusion
 from fidelitree.certificates.consistency import Check
 from fidelitree.errors import FormatError
+from fidelitree.runs.agree.last_answers import Asked, Endings
 from fidelitree.runs.input_source import source_of
 from fidelitree.spaces.inputs import row_keys
 from fidelitree.spaces.rows import Rows, assumed_before
@@ -44,6 +46,7 @@ NO_WITNESS = (
     "Without --answers the run is made again, by the version that wrote it; --target asks the target"
 )
 _MOST = 1 << 20  # inputs of which an exact error is counted again
+_KEPT = 1 << 23  # values of test inputs that a table of answers is sure to count
 MOST_CELLS = 1 << 28
 """Values that are drawn: a stranger's journal says how many there are."""
 _ROUNDING = 1e-9
@@ -60,6 +63,7 @@ def recounted(stored: Stored, path: Path, space: World) -> Iterator[Check]:
         paid = stored.run.get("paid")
         if isinstance(paid, dict) and not journal.several and sum(paid.values()) != journal.count:
             raise FormatError(f"the run paid for {sum(paid.values()):,} answers, and the journal has {journal.count:,}")
+        journal = replace(journal, paid=sum(paid.values())) if isinstance(paid, dict) else journal
         points = [] if stored.frontier is None else stored.frontier.points
         for tree, certificate, tested in [
             (stored.tree, stored.certificate, stored.tested),
@@ -134,22 +138,31 @@ class _Answers:
     real: int
     """Answers about rows that were kept aside."""
     known: dict[bytes, set[Any]]
+    asked: dict[bytes, Asked]
+    tests: int
+    paid: float = math.inf
+    """Answers of the run: a journal that another run extended has more."""
 
     @classmethod
     def read(cls, path: Path, space: World) -> _Answers:
         """All of it, every record checked."""
         known: dict[bytes, set[Any]] = {}
+        asked: dict[bytes, Asked] = {}
         with Journal(path) as journal:
-            run, count, real = journal.run, 0, 0
+            run, count, real, tests = journal.run, 0, 0, 0
             if run.lists_answers:
                 raise _UnsureError("the target listed its answers, and was not asked")
             for record in journal.all():
                 keys, labels = row_keys(record.inner(len(run.features), run.bits)), record.answers().tolist()
+                place = record.purpose, record.batch, count
                 count += len(labels)
+                tests += len(labels) * (record.purpose == "certify")
                 real += len(labels) * (record.purpose == "real rows")
                 for key, label in zip(keys, labels, strict=True):
                     known.setdefault(key, set()).add(label)
-            return cls(space, run, journal.attempts, journal.drawn, len(journal.all_limits) > 1, count, real, known)
+                    asked.setdefault(key, place)
+            several = len(journal.all_limits) > 1
+            return cls(space, run, journal.attempts, journal.drawn, several, count, real, known, asked, tests)
 
     def labels(self, inner: NDArray[Any]) -> list[Any]:
         """The answers to these inputs, up to the first that was not asked."""
@@ -190,7 +203,8 @@ class _Answers:
             raise _UnsureError("an earlier run went through the same inputs")
         tests = self._answered(tree, told, True, found)
         labels = Answers(tests.inputs[:0], tests.labels[:0])
-        if standing and source_of(self.space, self.run.seed).labels_test:
+        both = standing and source_of(self.space, self.run.seed).labels_test
+        if both:
             labels = self._answered(tree, told, False, found)
         # The two streams may come in any turn.
         ways = [k for k in range(len(labels) + 1) if 0 <= told.samples - k <= len(tests)]
@@ -200,11 +214,52 @@ class _Answers:
                 ways = [k for k in ways if sums[0][told.samples - k] + sums[1][k] == errors]
         if not ways or (tree.defers and len(tests) != told.samples):
             raise FormatError("they give other ones")
-        parts = tests, labels
-        taken = told.samples - ways[0], ways[0]
-        inputs = [part.inputs[:count] for part, count in zip(parts, taken, strict=True)]
-        answers = [part.labels[:count] for part, count in zip(parts, taken, strict=True) if count]
-        return Answers(np.concatenate(inputs), np.concatenate(answers) if answers else labels.labels[:0])
+        if found.key and told.confusion is not None:
+            ways = self._in_table(told, returned, ways, (tests, labels))
+        if found.key:  # journals of older versions end where a bound was lowest
+            self._check_complete(told, found, ways, both)
+        return _taken((tests, labels), told.samples, ways[0])
+
+    def _in_table(
+        self, told: Certificate, returned: Tree, ways: list[int], parts: tuple[Answers, Answers]
+    ) -> list[int]:
+        """The ways of counting that give the certificate's table; a long one lists its largest cells."""
+        assert told.confusion is not None, "the caller has looked"
+        if told.confusion.tests != told.samples and sum(self.drawn) * len(self.run.features) > _KEPT:
+            raise _UnsureError("a run keeps no more than 64 MB of answers for its table")
+        for k in ways:
+            counts = _taken(parts, told.samples, k).leaf_labels(returned)
+            table = Confusion.of_leaves(counts, returned, told.confusion.level)
+            if table is not None and _same_table(table, told.confusion):
+                return [one for one in ways if one >= k]
+        raise FormatError("they give another table")
+
+    def _check_complete(self, told: Certificate, found: Opened, ways: list[int], both: bool) -> None:
+        """Refuse counts that end before the answers do: at the luckiest moment a bound is lower than in the end."""
+        standing = found.ledger == STANDING
+        if standing and self.run.arguments.get("defer"):
+            return  # it counts no input that other trees defer
+        if not self.several and self.tests > self.drawn[1]:
+            raise FormatError("more test inputs were answered than were drawn")
+        most = told.samples if told.drawn is None else told.drawn
+        promise = promised(self.space.digest, told.delta, told.tolerance, ASSUMES_DETERMINISTIC in told.assumes)
+        way = self._way(found, promise)
+        tests = self._endings(way, True)
+        labels = self._endings(way, False) if both else None
+        counts = ((found.tests_since + most - k, found.labels_since + k) for k in ways)
+        if any(tests.allow(tested) and (labels is None or labels.allow(learnt)) for tested, learnt in counts):
+            return
+        later = [one for one in self.attempts if (one.ledger, one.run) == (found.ledger, found.run)]
+        if standing and sum(one.number > found.number for one in later) > 1:
+            raise _UnsureError("the attempt may have been given up before the end")
+        raise FormatError("it leaves out the last answers")
+
+    def _endings(self, way: list[Opened], tests: bool) -> Endings:
+        """How many inputs of a stream may count."""
+        if self.drawn[tests] * len(self.run.features) > MOST_CELLS:
+            raise _UnsureError(f"more than {MOST_CELLS:,} values would be drawn")
+        keys = row_keys(self._inputs(way, tests, self.drawn[tests]))
+        return Endings.of(keys, self.asked, "certify" if tests else "label", self.paid)
 
     def check_real_rows(self, tree: Tree, told: Certificate) -> None:
         """Whether the errors on rows that were kept aside are those of their answers, which came first and in order."""
@@ -304,6 +359,22 @@ class _Answers:
         error = math.fsum(space.chances(inner)[tree.predict_inner(inner) != np.array(labels)])
         if abs(error - told.error_bound) > _ROUNDING:
             raise FormatError(f"the exact error is {error:.6g}")
+
+
+def _taken(parts: tuple[Answers, Answers], samples: int, learnt: int) -> Answers:
+    """Return this many answers of both streams, ``learnt`` of them from the one for learning."""
+    taken = samples - learnt, learnt
+    inputs = [part.inputs[:count] for part, count in zip(parts, taken, strict=True)]
+    answers = [part.labels[:count] for part, count in zip(parts, taken, strict=True) if count]
+    return Answers(np.concatenate(inputs), np.concatenate(answers) if answers else parts[1].labels[:0])
+
+
+def _same_table(one: Confusion, two: Confusion) -> bool:
+    """Whether cells are the same, and labels that are never answered; of many labels the rarest are not listed."""
+    lost = [{entry.label for entry in table.never} for table in (one, two)]
+    return (one.cells, one.cells_in_all) == (two.cells, two.cells_in_all) and (
+        lost[0] == lost[1] or len(lost[1]) >= MOST
+    )
 
 
 def _mistakes(tree: Tree, answers: Answers, tolerance: float | None) -> NDArray[np.intp]:

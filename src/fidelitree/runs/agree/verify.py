@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fidelitree import __version__
 from fidelitree.asking.access import described
 from fidelitree.asking.events import Observer, nobody
 from fidelitree.asking.journal.journal import Journal
@@ -19,14 +20,13 @@ from fidelitree.asking.journal.run import LIMITS
 from fidelitree.asking.journalled import Replayed
 from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, Certificate
 from fidelitree.certificates.consistency import UNCHECKED, Check, checks, same
-from fidelitree.certificates.reportfile import facts_of, has_words
-from fidelitree.certificates.store import POINT, REPORT, Stored, load, remark_on_verifier, table
-from fidelitree.errors import FidelitreeError, FormatError, ParameterError, TargetError, check_switch
-from fidelitree.report.page import render
+from fidelitree.certificates.store import POINT, Stored, load, remark_on_verifier, table
+from fidelitree.errors import FormatError, ParameterError, TargetError, check_switch
 from fidelitree.runs.agree.audit import certify
 from fidelitree.runs.agree.claim import patience_of
 from fidelitree.runs.agree.recount import ABOUT as COUNTED
 from fidelitree.runs.agree.recount import recounted
+from fidelitree.runs.agree.reports import with_report
 from fidelitree.runs.distill import distill
 from fidelitree.runs.frontier import frontier
 from fidelitree.runs.frontier_result import FORECAST, Frontier
@@ -44,7 +44,7 @@ __all__ = ["Check", "Verification", "verify"]
 LIMITED = ("delta", "prefer", "deterministic", "max_queries", "max_leaves", "max_seconds")
 OPTIONAL = {"tolerance", "max_cost", "defer"}
 ARGUMENTS = {"distill": ("epsilon", "strategy", *LIMITED), "frontier": LIMITED}
-UNCOUNTED = ("how the tree was found", "its cost", "tables of answers", "points that a frontier does not show")
+UNCOUNTED = ("how the tree was found", "its cost", "points that a frontier does not show")
 """What follows from a second run, and not from the counts of the answers."""
 _PATIENCE = 256  # times ln(1/delta)/epsilon answers: trees are made to be no better than they must
 _SPREAD = 3  # times ln(1/delta) over the divergence: a mixture of bets needs so much more than the best one
@@ -101,6 +101,7 @@ class Verification:
         fresh: The certificate of new test inputs, where the target was asked.
         unchecked: What nothing determines: it may be anything, and is no part of the verdict.
         remarks: What a reader should know, and is no part of the verdict either.
+        kept: Whether the folder holds the answers of its run.
 
     Examples:
         >>> import tempfile
@@ -118,6 +119,7 @@ class Verification:
     fresh: Certificate | None = None
     unchecked: tuple[str, ...] = UNCHECKED
     remarks: tuple[str, ...] = ()
+    kept: bool = False
 
     @property
     def verdict(self) -> str:
@@ -181,19 +183,22 @@ class Verification:
         if self.verdict == "refuted":
             return "The target contradicts the stored certificate: it is not the same target, or not the same space."
         if self.verdict == "undecided":
-            return f"Undecided: {_why_undecided(self.fresh)}"
+            return f"Undecided: {_why_undecided(self.fresh, self.kept)}"
         if self.fresh is not None and not self._replayed:
             return "The target confirms the tree; the counts of the stored certificate are not checked."
         asked = self.fresh is not None and self.fresh.holds
         by = "The stored answers and the target confirm" if asked else "The stored answers confirm"
-        still = "" if asked or self.fresh is None else f" The target was asked too: {_why_undecided(self.fresh)}"
+        still = (
+            "" if asked or self.fresh is None else f" The target was asked too: {_why_undecided(self.fresh, self.kept)}"
+        )
         return f"{by} the certificate.{still}\n{self.certificate}"
 
 
-def _why_undecided(fresh: Certificate | None) -> str:
+def _why_undecided(fresh: Certificate | None, kept: bool) -> str:
     """Few errors tell of too few queries; as many as were promised, or nearly, of a tree that is no better."""
     if fresh is None:
-        way = "Give the target (--target), to test the tree on fresh inputs; or run with journal=, to keep the answers."
+        more = "" if kept else "; or run with journal=, to keep the answers"
+        way = f"Give the target (--target), to test the tree on fresh inputs{more}."
         return f"nothing here confirms the certificate. {way}"
     if 2 * (fresh.errors or 0) > (fresh.epsilon or 0) * fresh.samples:
         return "the tree's error is too near to what was promised; more queries may decide it."
@@ -250,11 +255,11 @@ def verify(
     stored = load(folder)
     if space is not None:
         product_of(space)
-    if REPORT in stored.changed:
-        stored = replace(stored, rewritten=_written_again(stored))
-    remarks = tuple(remark for remark in (remark_on_verifier(stored.folder), _remark_on_report(stored)) if remark)
+    stored, about_report = with_report(stored)
+    remarks = tuple(remark for remark in (remark_on_verifier(stored.folder), about_report) if remark)
     unchecked = (*UNCHECKED, *UNCOUNTED) if answers else UNCHECKED
-    found = Verification(stored.certificate, tuple(_checks(stored, space, answers)), None, unchecked, remarks)
+    made = tuple(_checks(stored, space, answers))
+    found = Verification(stored.certificate, made, None, unchecked, remarks, stored.journal is not None)
     if target is None or not found.consistent:
         return found
     epsilon, delta = _promised(stored.certificate), stored.certificate.delta or _DELTA
@@ -273,26 +278,6 @@ def verify(
         observer=observer,
     )
     return replace(found, fresh=fresh)
-
-
-def _written_again(stored: Stored) -> bool:
-    """Whether the report is the page of one of the stored frontier's trees, whatever its author calls it."""
-    if stored.frontier is None:
-        return False
-    try:
-        points = [*Frontier.load(stored.folder)]
-    except FidelitreeError:
-        return False
-    return any(facts_of(render(point.contents).encode()) == facts_of(stored.report) for point in points)
-
-
-def _remark_on_report(stored: Stored) -> str | None:
-    """Say of a report what its reader should know, and no digest tells."""
-    if stored.rewritten:
-        return f"{REPORT} was written again from this folder, after it was saved"
-    if has_words(stored.report):
-        return f"title, notes and name of the model in {REPORT} are its author's words, which nothing here checks"
-    return None
 
 
 def most_asked(certificate: Certificate) -> int | None:
@@ -341,8 +326,9 @@ def _recounted(stored: Stored, journal: Path, space: World) -> Iterator[Check]:
 def _replayed(stored: Stored, journal: Path, space: World) -> Check:
     """Whether the run, made again from the answers that it kept, ends with the same tree and certificate."""
     try:
-        if differ := _differing(stored, journal, space):
-            return Check(None, f"{_ABOUT}: not tried, the journal belongs to another run, of another {differ}")
+        differ = _differing(stored, journal, space)
+        if why := f"the journal belongs to another run, of another {differ}" if differ else _of_older_version(journal):
+            return Check(None, f"{_ABOUT}: not tried, {why}")
         limits = {name: stored.run[name] for name in LIMITS if name in stored.run}
         again = replay(journal, space, limits, stored.run.get(POINT))
     except ParameterError as error:
@@ -354,6 +340,15 @@ def _replayed(stored: Stored, journal: Path, space: World) -> Check:
     if other := _other(stored, again):
         return _failed(stored, journal, f": they lead to another {', '.join(other)}")
     return Check(True, _ABOUT)
+
+
+def _of_older_version(journal: Path) -> str:
+    """Why the run of a journal cannot be made again here; nothing where it can."""
+    with Journal(journal) as kept:
+        made = str(kept.run.versions.get("fidelitree", "?"))
+    if made.split(".")[:2] == __version__.split(".")[:2]:
+        return ""
+    return f"fidelitree {made:.20} made the run and drew other test inputs: only that version makes it again"
 
 
 def _incomplete(journal: Path) -> str:
