@@ -16,7 +16,7 @@ import inspect
 import signal
 import threading
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import update_wrapper
@@ -278,6 +278,13 @@ def _cluster(address: str) -> Iterator[Executor]:
         yield client.get_executor()
 
 
+def goes_on(journal: Path | None) -> str:
+    """What happens if the command of an interrupted run is given again."""
+    if journal is None:
+        return "no answers were kept, so the same command begins anew"
+    return "the same command goes on from there"
+
+
 @contextmanager
 def interruptible() -> Iterator[list[int]]:
     """A process that is asked to end does what it does on Ctrl-C: it returns the best tree so far.
@@ -312,6 +319,16 @@ def finishing() -> Iterator[None]:
 
     with _heard(wait):
         yield
+
+
+@contextmanager
+def telling(files: Sequence[Path | None]) -> Iterator[None]:
+    """While a result is printed whose files are written already: an interrupt says where they are."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        there = " and ".join(str(file) for file in files if file is not None)
+        raise KeyboardInterrupt(f"interrupted, and the result is in {there}" if there else "interrupted") from None
 
 
 @contextmanager
