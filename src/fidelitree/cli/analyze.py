@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from fidelitree.cli.ending import AsJson, Code, check_place, tell, written
-from fidelitree.cli.shared_options import Threshold, finishing, interruptible, keywords, telling
+from fidelitree.cli.ending import AsJson, Code, check_place, tell
+from fidelitree.cli.shared_options import Threshold, interruptible, keywords, write_and_tell
 from fidelitree.cli.space_options import SpaceOptions
 from fidelitree.cli.target_options import TargetOptions, TargetText, opened
 from fidelitree.errors import ParameterError
@@ -69,11 +69,12 @@ def analyze(
     if isinstance(analysis, SobolIndices):
         tell(as_json, analysis.to_dict(), str(analysis), str(analysis.queries))
         return Code.CERTIFIED
-    with finishing():
-        files = _drawn(analysis, options.plot)
-    with telling(files):
-        tell(as_json, _plain(analysis), *_bars(analysis))
-        written(files, as_json)
+    write_and_tell(
+        lambda: _drawn(analysis, options.plot),
+        lambda: tell(as_json, _plain(analysis), *_bars(analysis)),
+        options.plot,
+        as_json,
+    )
     return Code.CERTIFIED
 
 

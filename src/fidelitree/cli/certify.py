@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fidelitree.cli.ending import AsJson, Code, StatusLine, check_place, note, say, say_json, written
+from fidelitree.cli.ending import AsJson, Code, StatusLine, check_place, note, say, say_json
 from fidelitree.cli.shared_options import (
     AuditOptions,
     Budgets,
     Confidence,
     MoneyLimit,
     Threshold,
-    finishing,
     goes_on,
     interruptible,
     keywords,
-    telling,
+    write_and_tell,
 )
 from fidelitree.cli.space_options import SpaceOptions
 from fidelitree.cli.target_options import TargetOptions, TargetText, both, opened
@@ -97,11 +96,10 @@ def certify(
             **stack.enter_context(options.arguments(options.journal, timeout)),
         )
     tree = judged.target
-    with finishing():
-        _write(certificate, options.out)
-    with telling([options.out]):
-        _tell(certificate, tree.size if isinstance(tree, Tree) else None, as_json)
-        written([] if options.out is None else [options.out], as_json)
+    leaves = tree.size if isinstance(tree, Tree) else None
+    write_and_tell(
+        lambda: _written(certificate, options.out), lambda: _tell(certificate, leaves, as_json), options.out, as_json
+    )
     low, high = certificate.interval
     if certificate.holds and (options.epsilon is not None or high - low <= 2 * options.within):
         return Code.REFUTED_BY_ROWS if certificate.refuted_by_rows else Code.CERTIFIED
@@ -109,11 +107,12 @@ def certify(
     return Code.INTERRUPTED if came else Code.NOT_CERTIFIED
 
 
-def _write(certificate: Certificate, path: Path | None) -> None:
-    """Before a word is printed: a pipe that nobody reads must not lose the file."""
-    if path is not None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(certificate.to_json() + "\n", encoding="utf-8")
+def _written(certificate: Certificate, path: Path | None) -> list[Path]:
+    if path is None:
+        return []
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(certificate.to_json() + "\n", encoding="utf-8")
+    return [path]
 
 
 def _tell(certificate: Certificate, leaves: int | None, as_json: bool) -> None:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fidelitree.cli.ending import AsJson, Code, StatusLine, check_place, note, tell, written
-from fidelitree.cli.shared_options import Threshold, epsilon_of, finishing, interruptible, keywords, telling
+from fidelitree.cli.ending import AsJson, Code, StatusLine, check_place, note, tell
+from fidelitree.cli.shared_options import Threshold, epsilon_of, interruptible, keywords, write_and_tell
 from fidelitree.cli.space_options import SpaceOptions
 from fidelitree.cli.target_options import TargetOptions, TargetText, opened
 from fidelitree.errors import ParameterError
@@ -82,15 +82,15 @@ def compare(
             learners=options.learner or None,
             observer=progress,
         )
-    with finishing():
-        files = [] if options.out is None else comparison.save(options.out)
     told = {"epsilon": epsilon, "delta": options.delta, "seed": comparison.seed, "interrupted": comparison.interrupted}
     refuted = _refuted(comparison)
-    with telling([options.out]):
-        rows = [asdict(row) for row in comparison.rows]
-        plain = {**told, "refuted_by_rows": list(refuted), "rows": rows}
-        tell(as_json, plain, comparison, *refuted.values(), f"seed {comparison.seed}")
-        written(files, as_json)
+    plain = {**told, "refuted_by_rows": list(refuted), "rows": [asdict(row) for row in comparison.rows]}
+    write_and_tell(
+        lambda: [] if options.out is None else comparison.save(options.out),
+        lambda: tell(as_json, plain, comparison, *refuted.values(), f"seed {comparison.seed}"),
+        options.out,
+        as_json,
+    )
     return _code(comparison, bool(refuted))
 
 

@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fidelitree.cli.ending import AsJson, Code, StatusLine, check_place, note, tell, written
+from fidelitree.cli.ending import AsJson, Code, StatusLine, check_place, note, tell
 from fidelitree.cli.shared_options import (
     AuditOptions,
     Budgets,
     Confidence,
     Threshold,
-    finishing,
     goes_on,
     interruptible,
     keywords,
-    telling,
+    write_and_tell,
 )
 from fidelitree.cli.space_options import SpaceOptions
 from fidelitree.cli.target_options import TargetOptions, both, opened
@@ -84,12 +83,9 @@ def diff(
             observer=progress,
             **stack.enter_context(options.arguments(options.journal, timeout)),
         )
-    with finishing():
-        files = _write(found, options)
-    with telling(files):
-        tell(as_json, found.to_dict(), found)
-        written(files, as_json)
-        _annotate(found, options)
+    place = options.markdown if options.report is None else options.report
+    write_and_tell(lambda: _write(found, options), lambda: tell(as_json, found.to_dict(), found), place, as_json)
+    _annotate(found, options)
     code = _code(found)
     if code == Code.INTERRUPTED:
         note(f"interrupted: {goes_on(options.journal)}")
@@ -97,7 +93,6 @@ def diff(
 
 
 def _write(found: Difference, options: DiffOptions) -> list[Path]:
-    """Before a word is printed: a pipe that nobody reads must not lose a file."""
     files = [path for path in (options.report, options.markdown) if path is not None]
     for path in files:
         path.parent.mkdir(parents=True, exist_ok=True)

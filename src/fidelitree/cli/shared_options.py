@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
 import typer
 
-from fidelitree.cli.ending import note
-from fidelitree.errors import MissingExtraError, OtherRunError, ParameterError
+from fidelitree.cli.ending import note, written
+from fidelitree.errors import FidelitreeError, MissingExtraError, OtherRunError, ParameterError
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -321,14 +321,25 @@ def finishing() -> Iterator[None]:
         yield
 
 
-@contextmanager
-def telling(files: Sequence[Path | None]) -> Iterator[None]:
-    """While a result is printed whose files are written already: an interrupt says where they are."""
+def write_and_tell(
+    write: Callable[[], Sequence[Path]], say_it: Callable[[], None], place: Path | None, as_json: bool
+) -> None:
+    """Write the files of a result to their place, then say it; said it is also if a file cannot be written."""
+    where = "" if place is None else f", and the result is in {place}"
     try:
-        yield
+        try:
+            with finishing():
+                files = write()
+        except KeyboardInterrupt:
+            where = f" while the result was written to {place}, where it may be missing"
+            raise
+        except (FidelitreeError, OSError):  # what was paid for is told all the same
+            say_it()
+            raise
+        say_it()
+        written(files, as_json)
     except KeyboardInterrupt:
-        there = " and ".join(str(file) for file in files if file is not None)
-        raise KeyboardInterrupt(f"interrupted, and the result is in {there}" if there else "interrupted") from None
+        raise KeyboardInterrupt(f"interrupted{where}") from None
 
 
 @contextmanager
