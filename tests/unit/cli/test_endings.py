@@ -188,3 +188,37 @@ def test_a_pipe_that_nobody_reads_loses_no_file(folder: Path) -> None:
     os.close(writing)
     assert done.returncode != 0, done.stderr
     assert json.loads(Path("c.json").read_text(encoding="utf-8"))["format"] == "fidelitree.certificate"
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c_while_a_file_is_written_waits_for_it_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    usual = Path.write_text
+
+    def write_text(path: Path, *told: Any, **more: Any) -> int:
+        for _ in range(times):
+            signal.raise_signal(signal.SIGTERM)
+        return usual(path, *told, **more)
+
+    monkeypatch.setattr(Path, "write_text", write_text)
+    done = run("certify", "aims:alarm", "aims:alarm", *BITS, "--epsilon", 0.1, "--out", "c.json")
+    if times == 1:
+        assert (done.code, done.err) == (0, "")
+        assert done.out.endswith("wrote c.json\n")
+    else:
+        assert (done.code, done.out) == (7, "")
+        told = "interrupted while the result was written to c.json, where it may be missing"
+        assert done.err == f"fidelitree: {told}\n"
+
+
+def test_a_difference_is_printed_even_if_its_page_cannot_be_written(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*told: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("fidelitree.runs.agree.difference.write_text", full)
+    done = run("diff", "aims:alarm", "aims:parity", *BITS, "--report", "page.html")
+    assert (done.code, "answered otherwise by the new target" in done.out) == (2, True)
+    assert "No space left on device" in done.err
