@@ -52,8 +52,7 @@ def interval_misses(seed: int, shrink: float = 1.0) -> int:
     for _ in range(RUNS):
         changed, missed = Changed(DELTA), False
         for _ in range(15):
-            changed.inputs += 40
-            changed.changes += int(rng.binomial(40, 0.05))
+            changed.counts = changed.changes + int(rng.binomial(40, 0.05)), changed.inputs + 40
             low, high = changed.interval
             middle = (low + high) / 2
             missed |= abs(0.05 - middle) > shrink * (high - low) / 2

@@ -125,11 +125,13 @@ class StandingAttempts:
 
     def steps(self, batch: NDArray[Any], labels: NDArray[Any], stream: str = TEST) -> list[Step]:
         """What is left to do of it once everything is worked out."""
-        kept = [partial(self.kept.keep, batch, labels)] if self.live else []
-        return [_adding(self.live, _worked_out(self.live, batch, labels, stream)), *kept, partial(self._vote, labels)]
+        kept = [self.kept.keeping(batch, labels)] if self.live else []
+        return [_adding(self.live, _worked_out(self.live, batch, labels, stream)), *kept, self._voting(labels)]
 
-    def _vote(self, labels: NDArray[Any]) -> None:
-        self._votes.update(labels.tolist())
+    def _voting(self, labels: NDArray[Any]) -> Step:
+        """Counts the votes of these labels; to do so twice changes nothing."""
+        votes = {label: self._votes[label] + new for label, new in Counter(labels.tolist()).items()}
+        return partial(dict.update, self._votes, votes)
 
     def usual(self) -> Any:
         """The most frequent label of those inputs, the first in order among equals; None before the first."""
@@ -169,16 +171,16 @@ def _adding(attempts: Sequence[Attempt], tallies: Sequence[BatchCounts]) -> Step
 
 
 def _in_one_step(steps: Sequence[Step]) -> None:
-    """Take all of these short steps; an interrupt that comes in between is heard after the last one."""
-    interrupt: KeyboardInterrupt | None = None
-    for step in steps:
-        try:
+    """Take all of these short steps; after an interrupt all of them again, each of which may be taken twice.
+
+    So an interrupt finds either nothing counted or everything, and is heard when everything is.
+    """
+    try:
+        for step in steps:
             step()
-        except KeyboardInterrupt as stop:
-            interrupt = stop
-            step()
-    if interrupt is not None:
-        raise interrupt
+    except KeyboardInterrupt:
+        _in_one_step(steps)
+        raise
 
 
 def _parted(attempts: list[Attempt]) -> tuple[list[Attempt], list[Attempt]]:
@@ -278,7 +280,7 @@ class Attempts:
         tallies = _worked_out(self.all, batch, labels, TEST)
         own = (batch, labels) if asked is None else (batch[asked], labels[asked])
         standing = self.standing.steps(batch, labels) if asked is None else []
-        _in_one_step([_adding(self.all, tallies), partial(self.kept.keep, *own), *standing])
+        _in_one_step([_adding(self.all, tallies), self.kept.keeping(*own), *standing])
         return tallies[-1].wrong if tallies else np.zeros(len(labels), np.bool_)
 
     def to_ask(self, batch: NDArray[Any]) -> NDArray[np.bool_] | None:

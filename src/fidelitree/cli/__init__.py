@@ -51,7 +51,7 @@ def _version(
 def _application() -> typer.Typer:
     made = typer.Typer(
         help=f"Turn any function you can call into a small decision tree with a certificate.\n\n{shown(BEGIN)}",
-        epilog="Ends with 0: goal met; 3: goal missed, or nothing certified; 7: interrupted, the same command goes on; "
+        epilog="Ends with 0: goal met; 3: goal missed, or nothing certified; 7: interrupted; "
         "2: bad input; 1: the target failed.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,

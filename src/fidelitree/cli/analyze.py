@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from fidelitree.cli.ending import AsJson, Code, check_place, tell, written
-from fidelitree.cli.shared_options import Threshold, keywords
+from fidelitree.cli.ending import AsJson, Code, check_place, tell
+from fidelitree.cli.shared_options import Threshold, interruptible, keywords, write_and_tell
 from fidelitree.cli.space_options import SpaceOptions
 from fidelitree.cli.target_options import TargetOptions, TargetText, opened
 from fidelitree.errors import ParameterError
@@ -51,7 +51,10 @@ class AnalyzeOptions:
 def analyze(
     target: TargetText, reading: TargetOptions, inputs: SpaceOptions, options: AnalyzeOptions, as_json: AsJson = False
 ) -> int:
-    """Measure how often re-drawing each feature changes the label, with intervals."""
+    """Measure how often re-drawing each feature changes the label, with intervals.
+
+    Ctrl-C ends it with 7 and without a result.
+    """
     from fidelitree.runs.analysis.analyze import analyze as analyze_target
     from fidelitree.runs.analysis.sobol import SobolIndices
 
@@ -59,19 +62,28 @@ def analyze(
         _check_plot(options.plot)
     if options.plot is not None and options.numbers:
         raise ParameterError("--plot must be left out with --numbers: it draws influences")
-    with opened(target, reading) as found:
+    with interruptible(), opened(target, reading) as found:
         space = inputs.open(found)
         ask: Any = analyze_target
         analysis = ask(found.target, space, given_of(options.given or (), space), **keywords(options, "given", "plot"))
     if isinstance(analysis, SobolIndices):
         tell(as_json, analysis.to_dict(), str(analysis), str(analysis.queries))
         return Code.CERTIFIED
-    tell(as_json, _plain(analysis), *_bars(analysis))
-    if options.plot is not None:
-        options.plot.parent.mkdir(parents=True, exist_ok=True)
-        analysis.plot(options.plot)
-        written([options.plot], as_json)
+    write_and_tell(
+        lambda: _drawn(analysis, options.plot),
+        lambda: tell(as_json, _plain(analysis), *_bars(analysis)),
+        options.plot,
+        as_json,
+    )
     return Code.CERTIFIED
+
+
+def _drawn(analysis: Analysis, path: Path | None) -> list[Path]:
+    if path is None:
+        return []
+    path.parent.mkdir(parents=True, exist_ok=True)
+    analysis.plot(path)
+    return [path]
 
 
 def given_of(texts: list[str] | tuple[()], space: World) -> dict[str, Any]:

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fidelitree.cli.ending import AsJson, Code, StatusLine, check_place, note, tell, written
-from fidelitree.cli.shared_options import Threshold, epsilon_of, interruptible, keywords
+from fidelitree.cli.ending import AsJson, Code, StatusLine, check_place, note, tell
+from fidelitree.cli.shared_options import Threshold, epsilon_of, interruptible, keywords, write_and_tell
 from fidelitree.cli.space_options import SpaceOptions
 from fidelitree.cli.target_options import TargetOptions, TargetText, opened
 from fidelitree.errors import ParameterError
 
 if TYPE_CHECKING:
     from fidelitree.asking.events import Event
+    from fidelitree.learners.compare import Comparison
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,8 @@ def compare(
 ) -> int:
     """Compare the learners of the literature on a target: queries, leaves, certified and true errors, seconds.
 
-    Ends with 0 if at least one of them is certified. Ctrl-C ends it with the rows so far, and with 3.
+    Ends with 0 if at least one of them is certified, with 3 if none is, and with 6 if rows of the table that were kept
+    aside refute what is certified over draws. Ctrl-C ends it with the rows so far, and with 7.
     """
     from fidelitree.learners.compare import compare as compare_learners
 
@@ -67,11 +69,12 @@ def compare(
         raise ParameterError("--epsilon must be a number here; got none")
     check_place("--out", options.out, folder=True)
     with ExitStack() as stack:
+        came = stack.enter_context(interruptible())
         found = stack.enter_context(opened(target, reading))
         space = inputs.open(found)
         limits = options.max_queries, options.max_seconds
         progress = stack.enter_context(_LearnerLine(f"comparing {target}", epsilon, limits))
-        progress.came = stack.enter_context(interruptible())
+        progress.came = came
         comparison = compare_learners(
             found.target,
             space,
@@ -80,11 +83,31 @@ def compare(
             observer=progress,
         )
     told = {"epsilon": epsilon, "delta": options.delta, "seed": comparison.seed, "interrupted": comparison.interrupted}
-    rows = [asdict(row) for row in comparison.rows]
-    tell(as_json, {**told, "rows": rows}, comparison, f"seed {comparison.seed}")
-    if options.out is not None:
-        written(comparison.save(options.out), as_json)
+    refuted = _refuted(comparison)
+    plain = {**told, "refuted_by_rows": list(refuted), "rows": [asdict(row) for row in comparison.rows]}
+    write_and_tell(
+        lambda: [] if options.out is None else comparison.save(options.out),
+        lambda: tell(as_json, plain, comparison, *refuted.values(), f"seed {comparison.seed}"),
+        options.out,
+        as_json,
+    )
+    return _code(comparison, bool(refuted))
+
+
+def _refuted(comparison: Comparison) -> dict[str, str]:
+    """The learners whose certificates real rows refute, each with what these rows say."""
+    certificates = {name: found.certificate for name, found in comparison.results.items()}
+    return {
+        name: f"{name}: {' '.join(found.real_rows.sentences(found.interval))}"
+        for name, found in certificates.items()
+        if found.holds and found.refuted_by_rows and found.real_rows is not None
+    }
+
+
+def _code(comparison: Comparison, refuted: bool) -> Code:
     if comparison.interrupted:
         note("interrupted: learners that are not listed were not run")
-        return Code.NOT_CERTIFIED
+        return Code.INTERRUPTED
+    if refuted:
+        return Code.REFUTED_BY_ROWS
     return Code.CERTIFIED if any(row.certified for row in comparison.rows) else Code.NOT_CERTIFIED

@@ -9,8 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fidelitree.cli.ending import AsJson, Code, StatusLine, check_place, note, tell, written
-from fidelitree.cli.shared_options import AuditOptions, Budgets, Confidence, Threshold, keywords
+from fidelitree.cli.ending import AsJson, Code, StatusLine, check_place, note, tell
+from fidelitree.cli.shared_options import (
+    AuditOptions,
+    Budgets,
+    Confidence,
+    Threshold,
+    goes_on,
+    interruptible,
+    keywords,
+    write_and_tell,
+)
 from fidelitree.cli.space_options import SpaceOptions
 from fidelitree.cli.target_options import TargetOptions, both, opened
 
@@ -50,13 +59,15 @@ def diff(
     """Say how often two targets answer differently, and where.
 
     Ends with 0 if at most --epsilon of inputs changed, with 4 if more did, and with 3 if a budget ended it before that
-    was certain. Of two stored results everything is exact, and nobody is asked.
+    was certain. Ctrl-C ends it with what was found by then, and with 7. Of two stored results everything is exact, and
+    nobody is asked.
     """
     from fidelitree.runs.agree.diff import diff as compare_targets
 
     check_place("--report", options.report)
     check_place("--markdown", options.markdown)
     with ExitStack() as stack:
+        stack.enter_context(interruptible())
         ways = {text: reading.for_workers(text) for text in (old, new)}
         before, after = (stack.enter_context(opened(text, ways[text][0])) for text in (old, new))
         timeout = next((seconds for _, seconds in ways.values() if seconds is not None), None)
@@ -72,20 +83,28 @@ def diff(
             observer=progress,
             **stack.enter_context(options.arguments(options.journal, timeout)),
         )
-    tell(as_json, found.to_dict(), found)
-    _write(found, options, as_json)
-    return _code(found)
+    place = options.markdown if options.report is None else options.report
+    write_and_tell(lambda: _write(found, options), lambda: tell(as_json, found.to_dict(), found), place, as_json)
+    _annotate(found, options)
+    code = _code(found)
+    if code == Code.INTERRUPTED:
+        note(f"interrupted: {goes_on(options.journal)}")
+    return code
 
 
-def _write(found: Difference, options: DiffOptions, as_json: bool) -> None:
+def _write(found: Difference, options: DiffOptions) -> list[Path]:
+    files = [path for path in (options.report, options.markdown) if path is not None]
+    for path in files:
+        path.parent.mkdir(parents=True, exist_ok=True)
     if options.report is not None:
-        options.report.parent.mkdir(parents=True, exist_ok=True)
-        written([found.report(options.report)], as_json)
+        found.report(options.report)
     if options.markdown is not None:
-        options.markdown.parent.mkdir(parents=True, exist_ok=True)
         with options.markdown.open("a", encoding="utf-8") as file:
             file.write(found.markdown())
-        written([options.markdown], as_json)
+    return files
+
+
+def _annotate(found: Difference, options: DiffOptions) -> None:
     if options.github:
         level = "notice" if found.holds else "error"
         note(f"::{level} title=fidelitree diff::{' '.join(found.sentences())}")
@@ -94,4 +113,6 @@ def _write(found: Difference, options: DiffOptions, as_json: bool) -> None:
 def _code(found: Difference) -> int:
     if found.holds:
         return Code.CERTIFIED
+    if found.reason == "interrupted":
+        return Code.INTERRUPTED
     return Code.CHANGED if found.changed[0] > found.epsilon else Code.NOT_CERTIFIED

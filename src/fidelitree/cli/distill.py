@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fidelitree.cli.ending import Code, StatusLine, in_options, note
-from fidelitree.cli.result_folder import ResultOptions, goes_on
+from fidelitree.cli.result_folder import ResultOptions
 from fidelitree.cli.shared_options import (
     Budgets,
     Confidence,
@@ -17,6 +17,7 @@ from fidelitree.cli.shared_options import (
     NumberOptions,
     Promise,
     SearchOptions,
+    goes_on,
     keywords,
 )
 from fidelitree.cli.space_options import SpaceOptions, fit_line

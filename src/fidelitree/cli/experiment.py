@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from fidelitree.cli.ending import AsJson, Code, check_place, tell
+from fidelitree.cli.shared_options import interruptible
 
 ExperimentName = Literal[
     "size-vs-epsilon",
@@ -22,6 +23,8 @@ ExperimentName = Literal[
     "impurity",
     "hard-instances",
 ]
+
+_ENDED = "interrupted: the experiment is not done, and the same command begins anew"
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,10 @@ def experiment(
     chosen: ExperimentOptions,
     as_json: AsJson = False,
 ) -> int:
-    """Re-run the paper: its figures, its bounds, what holds in it and what does not."""
+    """Re-run the paper: its figures, its bounds, what holds in it and what does not.
+
+    Ctrl-C ends it with 7: it begins anew.
+    """
     from rich.console import Console
     from rich.progress import Progress
 
@@ -53,13 +59,17 @@ def experiment(
 
     check_place("--out", chosen.out, folder=True)
     settings = Settings(chosen.out, chosen.repetitions, chosen.schedule, seed_of(chosen.seed), chosen.jobs)
-    with Progress(console=Console(stderr=True), transient=True) as progress:
+    with interruptible() as came, Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(name, total=None)
 
         def advance(done: int, total: int) -> None:
+            if came:  # a run that was cut off is no row: it may have kept quiet about the signal
+                raise KeyboardInterrupt(_ENDED)
             progress.update(task, completed=done, total=total)
 
         report = run(name, settings, advance)
+        if came:
+            raise KeyboardInterrupt(_ENDED)
     files = [str(path) for path in report.files]
     drawn = [] if report.seed is None else [f"seed {report.seed}"]
     told = {"summary": report.summary, "seed": report.seed, "files": files}

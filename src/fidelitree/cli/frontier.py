@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from fidelitree.cli.ending import Code, StatusLine, in_options, note, say
-from fidelitree.cli.result_folder import ResultOptions, goes_on
-from fidelitree.cli.shared_options import Budgets, Confidence, MoneyLimit, NumberOptions, keywords
+from fidelitree.cli.result_folder import ResultOptions
+from fidelitree.cli.shared_options import Budgets, Confidence, MoneyLimit, NumberOptions, goes_on, keywords
 from fidelitree.cli.space_options import SpaceOptions, fit_line
 from fidelitree.cli.target_options import OpenedTarget, TargetOptions, TargetText, command_line
 from fidelitree.display.wording import leaves

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeAlias, TypeVar
 import typer
 
 from fidelitree.cli.ending import AsJson, check_place, say, say_json
-from fidelitree.cli.shared_options import RunningOptions, finishing, interruptible
+from fidelitree.cli.shared_options import RunningOptions, finishing, goes_on, interruptible
 from fidelitree.cli.target_options import OpenedTarget, TargetOptions, opened, plain_name
 from fidelitree.cli.view import stay, streaming
 from fidelitree.errors import FidelitreeError
@@ -28,13 +28,6 @@ class Saved(Protocol):
 
 Made = TypeVar("Made", bound=Saved)
 Begin: TypeAlias = "Callable[[OpenedTarget, dict[str, Any]], Made]"
-
-
-def goes_on(journal: Path | None) -> str:
-    """What happens if the command of an interrupted run is given again."""
-    if journal is None:
-        return "no answers were kept, so the same command begins anew"
-    return "the same command goes on from there"
 
 
 @contextmanager

@@ -16,7 +16,7 @@ import inspect
 import signal
 import threading
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import update_wrapper
@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
 import typer
 
-from fidelitree.cli.ending import note
-from fidelitree.errors import MissingExtraError, OtherRunError, ParameterError
+from fidelitree.cli.ending import note, written
+from fidelitree.errors import FidelitreeError, MissingExtraError, OtherRunError, ParameterError
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -278,6 +278,13 @@ def _cluster(address: str) -> Iterator[Executor]:
         yield client.get_executor()
 
 
+def goes_on(journal: Path | None) -> str:
+    """What happens if the command of an interrupted run is given again."""
+    if journal is None:
+        return "no answers were kept, so the same command begins anew"
+    return "the same command goes on from there"
+
+
 @contextmanager
 def interruptible() -> Iterator[list[int]]:
     """A process that is asked to end does what it does on Ctrl-C: it returns the best tree so far.
@@ -312,6 +319,27 @@ def finishing() -> Iterator[None]:
 
     with _heard(wait):
         yield
+
+
+def write_and_tell(
+    write: Callable[[], Sequence[Path]], say_it: Callable[[], None], place: Path | None, as_json: bool
+) -> None:
+    """Write the files of a result to their place, then say it; said it is also if a file cannot be written."""
+    where = "" if place is None else f", and the result is in {place}"
+    try:
+        try:
+            with finishing():
+                files = write()
+        except KeyboardInterrupt:
+            where = f" while the result was written to {place}, where it may be missing"
+            raise
+        except (FidelitreeError, OSError):  # what was paid for is told all the same
+            say_it()
+            raise
+        say_it()
+        written(files, as_json)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"interrupted{where}") from None
 
 
 @contextmanager

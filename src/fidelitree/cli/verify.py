@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fidelitree.cli.ending import AsJson, Code, Folder, StatusLine, note, tell
-from fidelitree.cli.shared_options import Threshold
+from fidelitree.cli.shared_options import Threshold, interruptible
 from fidelitree.cli.space_options import SpaceOptions
 from fidelitree.cli.target_options import OpenedTarget, TargetOptions, opened
 
@@ -26,6 +26,9 @@ _CODES = {
     "undecided": Code.UNDECIDED,
     "contradicted": Code.BAD_INPUT,
 }
+
+
+_CUT_OFF = "interrupted before the check had come to an end"
 
 
 @dataclass(frozen=True)
@@ -53,12 +56,12 @@ def verify(
 
     Ends with 0 if the certificate is confirmed and holds, with 2 if the folder contradicts itself, with 3 if the target
     contradicts it or the error asked for was not reached, with 5 if nothing confirms it. Results about rows of a table
-    need new rows: --data NEW.csv --rows.
+    need new rows: --data NEW.csv --rows. Ctrl-C ends it with 7, unless the target has confirmed or contradicted it.
     """
     from fidelitree.runs.agree.verify import verify as verify_folder
 
     with ExitStack() as stack:
-        found = None
+        came, found = stack.enter_context(interruptible()), None
         if options.target is not None:
             found = stack.enter_context(opened(options.target, reading))
             if options.max_queries is None:
@@ -75,7 +78,12 @@ def verify(
             max_queries=options.max_queries,
             observer=progress,
         )
+    if came and report.fresh is None:  # a replay that was cut off may look like a contradiction
+        raise KeyboardInterrupt(_CUT_OFF)
     tell(as_json, _plain(report), report)
+    if came and not (report.fresh is not None and report.fresh.holds) and not report.contradicted:
+        note("interrupted: the target was not asked as often as its test needs")
+        return Code.INTERRUPTED
     return _CODES[report.verdict]
 
 

@@ -20,6 +20,7 @@ from urllib.parse import parse_qsl, urlsplit
 import typer
 
 from fidelitree.cli.ending import Code, note, say
+from fidelitree.cli.shared_options import Threshold, interruptible
 from fidelitree.cli.target_options import TargetOptions, opened
 
 if TYPE_CHECKING:
@@ -52,19 +53,26 @@ def view(
     target: Annotated[
         str | None, typer.Option(metavar="TARGET", help="Its answer stands beside the tree's, on inputs that you try.")
     ] = None,
+    threshold: Threshold = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port (default: any that is free).")] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")] = True,
 ) -> int:
-    """Look at a folder of results in a browser, until Ctrl-C.
+    """Look at a folder of results in a browser, until Ctrl-C or a request to end; both end it with 0.
 
     The pages are served to this machine only, and only to whoever knows the address that is printed. Nothing is fetched
     from anywhere.
     """
+    from fidelitree.asking.access import asked_target
+    from fidelitree.errors import ParameterError
     from fidelitree.runs.viewer import Viewer
 
+    if target is None and threshold is not None:
+        raise ParameterError("threshold needs a target, whose scores it turns into labels: give --target too")
     with ExitStack() as stack:
+        stack.enter_context(interruptible())
         found = None if target is None else stack.enter_context(opened(target, reading))
-        server = serving(Viewer(folder, None if found is None else found.target), port)
+        asked = None if found is None else asked_target(found.target, threshold)
+        server = serving(Viewer(folder, asked), port)
         say(f"{server.address} (Ctrl-C ends it)")
         if browser:
             import webbrowser

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fidelitree.cli.ending import AsJson, Code, Folder, check_place, note, tell, written
+from fidelitree.cli.shared_options import interruptible
 from fidelitree.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ def watch(folder: Folder, rows: Rows, options: WatchOptions, as_json: AsJson = F
     """Check a stored tree on production rows that hold the target's answers.
 
     Give the same command again whenever there are new rows: with --state it goes on where it stopped. An alarm means
-    that the tree errs more often than its certificate promises. Ends with 0 without an alarm, with 4 after one.
+    that the tree errs more often than its certificate promises. Ends with 0 without an alarm, with 4 after one, and
+    with 7 if Ctrl-C comes before one.
     """
     from fidelitree.runs.agree.monitor import Monitor
 
@@ -50,6 +52,21 @@ def watch(folder: Folder, rows: Rows, options: WatchOptions, as_json: AsJson = F
     monitor = Monitor(folder, options.delta)
     if options.state is not None and options.state.exists():
         monitor.restore(options.state)
+    try:
+        with interruptible():
+            _see_all(rows, monitor, options)
+    except KeyboardInterrupt:
+        if monitor.alarm is None:
+            far = "nothing was written down" if options.state is None else f"{options.state} says how far it came"
+            raise KeyboardInterrupt(f"interrupted: {far}") from None
+    promises = [vars(one) for one in monitor.watched]
+    tell(as_json, {"alarm": monitor.alarm, "delta": monitor.delta, "promises": promises}, monitor)
+    if options.report is not None:
+        written([monitor.report(options.report)], as_json)
+    return Code.CERTIFIED if monitor.alarm is None else Code.CHANGED
+
+
+def _see_all(rows: Path, monitor: Monitor, options: WatchOptions) -> None:
     for name, records in _batches(rows, monitor):
         before = monitor.alarm
         _see(monitor, records, options.label)
@@ -59,11 +76,6 @@ def watch(folder: Folder, rows: Rows, options: WatchOptions, as_json: AsJson = F
             monitor.consumed[name] = monitor.consumed.get(name, 0) + len(records)
         if options.state is not None:
             monitor.save(options.state)
-    promises = [vars(one) for one in monitor.watched]
-    tell(as_json, {"alarm": monitor.alarm, "delta": monitor.delta, "promises": promises}, monitor)
-    if options.report is not None:
-        written([monitor.report(options.report)], as_json)
-    return Code.CERTIFIED if monitor.alarm is None else Code.CHANGED
 
 
 def _see(monitor: Monitor, records: list[dict[str, Any]], label: str) -> None:

@@ -128,7 +128,11 @@ def run(cells: Iterable[PlannedRun], jobs: int, advance: Callable[[], None]) -> 
     else:
         with ProcessPoolExecutor(jobs) as pool:
             waiting = {pool.submit(run_cell, cells[k]): k for k in costly_first}
-            for done in as_completed(waiting):
-                rows[waiting[done]] = done.result()
-                advance()
+            try:
+                for done in as_completed(waiting):
+                    rows[waiting[done]] = done.result()
+                    advance()
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)  # else it waits for all cells that nobody wants
+                raise
     return [rows[k] for k in range(len(cells))]

@@ -116,14 +116,20 @@ class Kept:
         self._left, self._dropped = most_bytes, 0
 
     def keep(self, inputs: NDArray[Any], labels: NDArray[Any]) -> None:
-        """The next answers; they are dropped once there is no room for them. To keep them twice changes nothing."""
-        if self._parts and self._parts[-1][1] is labels:
-            return
-        self._left -= inputs.nbytes
-        if self._left < 0:
-            self._dropped += len(labels)
-        else:
-            self._parts.append((inputs.copy(), labels))  # a view would keep the whole block that it was cut from
+        """The next answers; they are dropped once there is no room for them."""
+        self.keeping(inputs, labels)()
+
+    def keeping(self, inputs: NDArray[Any], labels: NDArray[Any]) -> Callable[[], None]:
+        """What is left to do to keep the next answers; to do so twice changes nothing."""
+        place, left, dropped = len(self._parts), self._left - inputs.nbytes, self._dropped
+        new = [] if left < 0 else [(inputs.copy(), labels)]  # a view would keep the whole block that it was cut from
+        dropped += 0 if new else len(labels)
+
+        def keep() -> None:
+            self._parts[place:] = new
+            self._left, self._dropped = left, dropped
+
+        return keep
 
     def label_counts(self) -> dict[Any, int]:
         """How often each label was the answer."""

@@ -65,10 +65,10 @@ def test_bad_input(circuit: str) -> None:
     assert (code, "--epsilon must be a number here; got none" in text) == (2, True)
 
 
-def test_ctrl_c_ends_it_with_the_rows_so_far_and_3(folder: Path) -> None:
+def test_ctrl_c_ends_it_with_the_rows_so_far_and_7(folder: Path) -> None:
     learners = ["--learner", "id3", "--learner", "cart"]
     done = commandline.run("compare", "aims:interrupted", "--bernoulli", 0.5, "--features", 24, *learners)
-    assert done.code == 3
+    assert done.code == 7
     assert [line.split()[0] for line in done.out.splitlines()] == ["learner", "id3", "seed"]
     assert done.err == "interrupted: learners that are not listed were not run\n"
 
@@ -85,7 +85,43 @@ def test_a_signal_that_a_learner_kept_quiet_about_ends_it(
     before = signal.getsignal(sent)
     monkeypatch.setitem(comparing.OURS, "smallest", quiet)
     done = commandline.run("compare", circuit, "--learner", "smallest", "--learner", "id3", "--json")
-    assert done.code == 3
+    assert done.code == 7
     assert [row["learner"] for row in done.json["rows"]] == ["smallest"]
     assert done.json["interrupted"] is True
     assert signal.getsignal(sent) is before
+
+
+def sums(folder: Path) -> tuple[str, ...]:
+    """Pairs of columns are independent, and yet the third follows from the other two: no tree of pairs draws that."""
+    rows = [(a, b, (a + b) % 200) for a in range(0, 200, 7) for b in range(0, 200, 6)]
+    lines = "\n".join(",".join(map(str, row)) for row in rows)
+    (folder / "sums.csv").write_text(f"a,b,c\n{lines}\n", encoding="utf-8")
+    code = "def adds_up(t):\n    return ((t['a'] + t['b'] - t['c']) % 20 == 0).map({True: 'yes', False: 'no'})\n"
+    (folder / "sums_of_two.py").write_text(code, encoding="utf-8")
+    return ("sums_of_two:adds_up", "--data", "sums.csv", "--epsilon", "0.1", "--seed", "0")
+
+
+@pytest.mark.filterwarnings("always::fidelitree.errors.DoubtWarning")
+def test_what_real_rows_refute_ends_with_6_and_says_so(folder: Path) -> None:
+    """It ended with 0 without a word of its own."""
+    asked = ("compare", *sums(folder), "--learner", "distill")
+    done = commandline.run(*asked)
+    assert done.code == 6
+    assert "distill: On 493 real rows that were kept aside, it agrees on " in done.out
+    assert "So draws are not like the rows of this table." in done.out
+    assert "fidelitree: warning: real rows refute this certificate" in done.err
+    told = commandline.run(*asked, "--json")
+    assert (told.code, told.json["refuted_by_rows"]) == (6, ["distill"])
+    missed = commandline.run(*asked, "--max-queries", 20, "--json")
+    assert (missed.code, missed.json["refuted_by_rows"]) == (3, []), "nothing is certified that they could refute"
+
+
+@pytest.mark.filterwarnings("always::fidelitree.errors.DoubtWarning")
+def test_verify_says_once_what_real_rows_refute(folder: Path) -> None:
+    """The replay said it, and then the test on fresh inputs."""
+    asked = sums(folder)
+    assert commandline.run("distill", *asked, "--out", "kept").code == 6
+    for target in ([], ["--target", asked[0]], ["--answers"]):
+        done = commandline.run("verify", "kept", *target)
+        assert done.code == 0
+        assert done.err.count("real rows refute") == 1, target

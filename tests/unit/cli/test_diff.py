@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from commandline import BITS, refused, run
+from fidelitree.certificates.certificate import ASSUMES_UNFORESEEN
 
 
 @pytest.fixture
@@ -72,3 +73,22 @@ def test_numbers_and_noise(models: Path) -> None:
     numbers = ("diff", "others:price", "models:old", *BITS, "--tolerance", 0.5)
     assert "the old number -> a higher one" in run(*numbers).out
     assert run("diff", "others:coin", "others:coin", *BITS, "--noisy", "--max-queries", 300).code == 4
+
+
+def test_the_seed_is_told_in_json_and_a_given_one_is_assumed_to_be_unforeseen(models: Path) -> None:
+    """A fresh one was printed, and lost in JSON."""
+    asked = ("diff", "models:old", "models:old", "--bernoulli", 0.5, "--features", 24, "--epsilon", 0.02)
+    fresh = run(*asked, "--json").json
+    assert type(fresh["seed"]) is int
+    assert (fresh["seed_chosen"], "assumes" in fresh) == (False, False)
+    given = run(*asked, "--seed", fresh["seed"], "--json").json
+    assert (given["seed"], given["seed_chosen"], given["assumes"]) == (fresh["seed"], True, [ASSUMES_UNFORESEEN])
+    assert given["changed"] == fresh["changed"]
+    assert f"Assumes: {ASSUMES_UNFORESEEN}." in run(*asked, "--seed", 3).out
+    kept = (*asked, "--journal", "kept.db", "--json")
+    assert run(*kept, "--seed", 5).json["seed_chosen"]
+    again = run(*kept).json
+    assert (again["seed"], again["seed_chosen"]) == (5, True), "the run takes the journal's"
+    run("distill", "models:old", *BITS, "--out", "one")
+    exact = run("diff", "one", "one", "--seed", 3, "--json").json
+    assert (exact["seed"], exact["seed_chosen"], "assumes" in exact) == (None, False, False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import threading
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import fidelitree as ft
@@ -203,6 +205,36 @@ def test_a_table_that_is_no_text_is_refused(server: ViewServer) -> None:
 def test_the_command_refuses_what_holds_no_results(folder: Path) -> None:
     assert refused("view", "nowhere") == "DIR must be a folder of results; there is no folder 'nowhere'"
     assert refused("view", ".") == "DIR must hold results, each in a folder of its own; there is none in '.'"
+
+
+def test_a_threshold_turns_the_targets_scores_into_labels(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, results: Path
+) -> None:
+    """There was no such option."""
+    (folder / "scores.py").write_text("def score(rows):\n    return 1.0 * rows[:, 0] - rows[:, 1]\n", encoding="utf-8")
+    opened = []
+
+    class Served:
+        address = "http://127.0.0.1/"
+
+        def serve_forever(self) -> None:
+            signal.raise_signal(signal.SIGTERM)
+
+        def server_close(self) -> None:
+            opened.append("closed")
+
+    def serving_here(viewer: Any, port: int = 0) -> Served:
+        opened.append(viewer.target(np.array([[0.6, 0.0], [0.2, 0.0], [0.9, 0.8]])).tolist())
+        return Served()
+
+    monkeypatch.setattr(fidelitree.cli.view, "serving", serving_here)
+    asked = ("view", results / "inside", "--target", "scores:score", "--no-browser")
+    done = run(*asked, "--threshold", 0.3)
+    assert (done.code, done.err) == (0, "ended\n"), "a request to end it is what Ctrl-C is"
+    assert opened == [[1, 0, 0], "closed"]
+    assert refused("view", results / "inside", "--threshold", 0.3) == (
+        "--threshold needs a target, whose scores it turns into labels: give --target too"
+    )
 
 
 def test_a_run_streams_into_a_page_whose_button_ends_it(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -105,6 +106,27 @@ def test_workers_may_finish_in_any_order(monkeypatch: pytest.MonkeyPatch) -> Non
     rows = sizes.run(CELLS, 2, lambda: steps.append(1))
     assert without_time(rows) == without_time(sizes.run(CELLS, 1, lambda: None))
     assert len(steps) == 4
+
+
+def test_cells_that_wait_are_given_up_when_it_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of them were run first."""
+    begun, ended = list[PlannedRun](), threading.Event()
+
+    def run_slowly(cell: PlannedRun) -> Row:
+        begun.append(cell)
+        if len(begun) > 1:
+            ended.wait(60)
+        return run_cell(cell)
+
+    def interrupt() -> None:
+        threading.Timer(0.2, ended.set).start()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sizes, "ProcessPoolExecutor", ThreadPoolExecutor)
+    monkeypatch.setattr(sizes, "run_cell", run_slowly)
+    with pytest.raises(KeyboardInterrupt):
+        sizes.run(10 * CELLS, 2, interrupt)
+    assert len(begun) < 10
 
 
 def test_two_processes_give_the_rows_of_one() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -143,9 +144,36 @@ def test_levels_add_up_to_a_third() -> None:
 
 
 def test_an_interval_holds_both_ends() -> None:
-    changed = Changed(0.05, 30, 1_000)
+    changed = Changed(0.05, (30, 1_000))
     assert changed.interval[0] < 0.03 < changed.interval[1]
     assert changed.needed(0.1) < 0 < changed.needed(0.01)
+
+
+def test_an_interrupt_finds_changes_and_inputs_together() -> None:
+    """Before every instruction: changes were counted without their inputs."""
+    old, new, found = np.zeros(8, np.intp), np.arange(8) % 2, set()
+    for number in range(1, 200):
+        changed, left = Changed(0.05, (30, 1_000)), iter(range(number))
+
+        def trace(frame: Any, event: str, argument: Any, left: Any = left) -> Any:
+            if not frame.f_code.co_filename.endswith("diff_testing.py"):
+                return None
+            frame.f_trace_opcodes = True
+            if next(left, None) is None:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+            return trace
+
+        usual = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            changed.count(old, new)
+            break
+        except KeyboardInterrupt:
+            found.add((changed.changes, changed.inputs))
+        finally:
+            sys.settrace(usual)
+    assert found == {(30, 1_000), (34, 1_008)}
 
 
 def test_weights_stand_for_the_whole_space() -> None:

@@ -385,4 +385,5 @@ class _Comparison:
             reason,
             exact,
             seed=None if exact else self._pair.seed,
+            seed_chosen=self._pair.seed_chosen and not exact,
         )

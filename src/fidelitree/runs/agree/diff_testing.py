@@ -46,13 +46,22 @@ class Changed:
     """How often the two differ, by all inputs that were drawn from the whole space."""
 
     delta: float
-    changes: int = 0
-    inputs: int = 0
+    counts: tuple[int, int] = (0, 0)
+    """Changes and inputs; both change in one step, so that an interrupt finds them together."""
+
+    @property
+    def changes(self) -> int:
+        """Inputs with another answer."""
+        return self.counts[0]
+
+    @property
+    def inputs(self) -> int:
+        """All that were drawn."""
+        return self.counts[1]
 
     def count(self, old: NDArray[np.intp], new: NDArray[np.intp]) -> None:
         """Some more."""
-        self.changes += int(np.count_nonzero(old != new))
-        self.inputs += len(old)
+        self.counts = self.changes + int(np.count_nonzero(old != new)), self.inputs + len(old)
 
     @property
     def interval(self) -> tuple[float, float]:

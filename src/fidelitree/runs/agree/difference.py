@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fidelitree.certificates.certificate import ASSUMES_UNFORESEEN
 from fidelitree.display.wording import at_least, at_most, counted, percent, plain_page, span, table, tag
 from fidelitree.display.wording import leaves as in_words
 from fidelitree.errors import ParameterError, write_text
@@ -62,6 +63,7 @@ class Difference:
         exact: Whether everything was counted.
         names: What the two are called.
         seed: Chose all draws; None where everything was counted.
+        seed_chosen: Whether somebody chose the seed.
 
     Examples:
         >>> from fidelitree.runs.agree.diff import diff
@@ -85,6 +87,7 @@ class Difference:
     exact: bool = False
     names: tuple[str, str] = field(default=("old", "new"))
     seed: int | None = None
+    seed_chosen: bool = False
 
     @property
     def holds(self) -> bool:
@@ -108,10 +111,11 @@ class Difference:
 
     @property
     def assumes(self) -> tuple[str, ...]:
-        """What is taken for granted about rows of a table; nothing is said where inputs are drawn."""
+        """What is taken for granted about rows of a table, and about a seed that was given."""
+        foreseen = (ASSUMES_UNFORESEEN,) if self.seed_chosen else ()
         if self.space.table is None:
-            return ()
-        return (*(one for one in self.space.assumes if one != ASSUMES_NOT_FITTED), NEITHER_FITTED)
+            return foreseen
+        return (*(one for one in self.space.assumes if one != ASSUMES_NOT_FITTED), NEITHER_FITTED, *foreseen)
 
     def flags(self, inputs: Any, old: Sequence[Any]) -> Any:
         """Which of these inputs the tree takes to be changed, given the old answers to them."""
@@ -160,7 +164,7 @@ class Difference:
     def to_dict(self) -> dict[str, Any]:
         """Plain data under a versioned schema."""
         curve = [{"leaves": one.leaves, "precision": one.precision, "recall": one.recall} for one in self.curve]
-        rows = {"assumes": list(self.assumes)} if self.assumes else {}
+        assumes = {"assumes": list(self.assumes)} if self.assumes else {}
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -178,7 +182,9 @@ class Difference:
             "queries": dict(self.queries.asked),
             "reason": self.reason,
             "tree": self.tree.to_dict(),
-            **rows,
+            "seed": self.seed,
+            "seed_chosen": self.seed_chosen,
+            **assumes,
         }
 
     def to_json(self) -> str:

@@ -101,6 +101,11 @@ class Pair:
         """The journal's, where there is one."""
         return self._way.seed
 
+    @property
+    def seed_chosen(self) -> bool:
+        """Whether somebody chose it."""
+        return self._way.seed_chosen
+
     def ask(self, inner: NDArray[Any], purpose: str) -> tuple[Codes, Codes]:
         """The codes of the old and the new labels; BudgetSpent before it would ask too much."""
         if not len(inner):
@@ -132,16 +137,14 @@ def paired(
     with ExitStack() as closing:
         book = LabelBook(told.get("tolerance") is not None)
         ways = [way_to(one, product, book, (running, call), closing) for one in targets]
-        journal, seed = None, call.seed
+        journal, seed, chosen = None, call.seed, call.seed_chosen
         if running.journal is not None:
             run = run_of(" and ".join(map(name_of, targets)), space, call)
             journal = closing.enter_context(Journal(running.journal, run))
-            seed = journal.run.seed
+            seed, chosen = journal.run.seed, journal.run.seed_chosen
             for name, way in zip(NAMES, ways, strict=True):
                 ask_again(journal, way, told["deterministic"], name)
             ways = [Journalled(way, journal, name) for name, way in zip(NAMES, ways, strict=True)]
         both = _Both(ways, told.get("tolerance"))
-        opened = Access(
-            both, product, both, LabelBook(), journal, seed, call.seed_chosen, deterministic=told["deterministic"]
-        )
+        opened = Access(both, product, both, LabelBook(), journal, seed, chosen, deterministic=told["deterministic"])
         yield Pair(opened, both, budget, told["deterministic"], observer)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +22,7 @@ from fidelitree.asking.journalled import Replayed
 from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, Certificate
 from fidelitree.certificates.consistency import UNCHECKED, Check, checks, same
 from fidelitree.certificates.store import POINT, Stored, load, remark_on_verifier, table
-from fidelitree.errors import FormatError, ParameterError, TargetError, check_switch
+from fidelitree.errors import DoubtWarning, FormatError, ParameterError, TargetError, check_switch
 from fidelitree.runs.agree.audit import certify
 from fidelitree.runs.agree.claim import patience_of
 from fidelitree.runs.agree.recount import ABOUT as COUNTED
@@ -30,6 +31,7 @@ from fidelitree.runs.agree.reports import with_report
 from fidelitree.runs.distill import distill
 from fidelitree.runs.frontier import frontier
 from fidelitree.runs.frontier_result import FORECAST, Frontier
+from fidelitree.runs.kept_rows import doubted
 from fidelitree.spaces.product import product_of
 from fidelitree.theory.sequential import divergence, log_e_value_below
 
@@ -258,9 +260,12 @@ def verify(
     stored, about_report = with_report(stored)
     remarks = tuple(remark for remark in (remark_on_verifier(stored.folder), about_report) if remark)
     unchecked = (*UNCHECKED, *UNCOUNTED) if answers else UNCHECKED
-    made = tuple(_checks(stored, space, answers))
-    found = Verification(stored.certificate, made, None, unchecked, remarks, stored.journal is not None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DoubtWarning)  # a replay has the doubts of its run; they are said once, here
+        checked = tuple(_checks(stored, space, answers))
+    found = Verification(stored.certificate, checked, None, unchecked, remarks, stored.journal is not None)
     if target is None or not found.consistent:
+        doubted(stored.certificate)
         return found
     epsilon, delta = _promised(stored.certificate), stored.certificate.delta or _DELTA
     most = most_asked(stored.certificate) if max_queries is None else max_queries
@@ -277,6 +282,8 @@ def verify(
         max_queries=most,
         observer=observer,
     )
+    if not fresh.refuted_by_rows:  # else the audit has said it
+        doubted(stored.certificate)
     return replace(found, fresh=fresh)
 
 
@@ -337,6 +344,8 @@ def _replayed(stored: Stored, journal: Path, space: World) -> Check:
         return Check(False, f"{_ABOUT}: {error}")
     except TargetError as error:
         return _failed(stored, journal, f": {error}")
+    if "interrupted" in again.reason and "interrupted" not in str(stored.run.get("reason")):
+        raise KeyboardInterrupt  # a replay that is cut off says nothing against the folder
     if other := _other(stored, again):
         return _failed(stored, journal, f": they lead to another {', '.join(other)}")
     return Check(True, _ABOUT)
