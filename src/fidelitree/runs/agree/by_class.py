@@ -133,7 +133,7 @@ def errors_by_class(
         warn_if_fitted(target, space.table, known_seed)
     memory = Memory.within(REMEMBERED_BYTES, space.product) if deterministic else None
     counted = Counted(target, space.product, memory, Budget(max_queries=max_queries), observer=observer)
-    counted.repeats = Repeats() if deterministic else None
+    counted.repeats = Repeats(points=space.product.points) if deterministic else None
     audit = _Audit(tree, counted, space, check_delta(delta), known_seed)
     with suppress(BudgetSpent):
         audit.run(width)
