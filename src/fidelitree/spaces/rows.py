@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fidelitree.errors import FormatError, ParameterError
 from fidelitree.spaces.blends import Blend, check_blend, neighbours
-from fidelitree.spaces.copies import grouped_if_copied
+from fidelitree.spaces.copies import doubt_groups, grouped_if_copied
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.groups import Groups, taken_out
 from fidelitree.spaces.packing import packed, unpacked
@@ -102,6 +102,8 @@ class Rows(Joint):
         self.inner.flags.writeable = False
         self.blend = check_blend(blend, len(self.product))
         self.groups = grouped_if_copied(self.product, self.inner) if named is None else named
+        if named is not None:
+            doubt_groups(self.product, self.inner, named)
         self._check_parts()
 
     @classmethod
