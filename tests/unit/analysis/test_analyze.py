@@ -278,6 +278,19 @@ def test_rows_inside_a_region_only() -> None:
     assert ft.analyze(target, rows, given, max_queries=300, seed=0).influences.tolist() == found.influences.tolist()
 
 
+def test_over_rows_it_says_what_it_assumes() -> None:
+    """Intervals were printed alone, also where they are false for rows of one person."""
+    rows, grouped = ft.Rows(table(1000, 2)), ft.Rows(table(1000, 2), groups=np.arange(1000) // 4)
+    found = ft.analyze(promoted, rows, max_queries=300)
+    assert (
+        str(found)
+        .splitlines()[0]
+        .endswith(". Assumes: the rows are independent of each other; the target was not fitted to them")
+    )
+    assert "the groups of rows are independent of each other" in str(ft.analyze(promoted, grouped, max_queries=300))
+    assert "Assumes" not in str(ft.analyze(older_pilots, AGES, max_queries=300))
+
+
 def test_what_cannot_change_is_not_asked_about() -> None:
     """Neither over rows nor over a product, and its influence is known to be 0."""
     rows = ft.Rows(table(1000, 2))

@@ -25,6 +25,7 @@ from fidelitree.runs.analysis.sobol import SobolIndices, sobol_indices
 from fidelitree.runs.analysis.stars import Stars, able_to_change, draw_stars, stars_of_rows, stars_of_world, trial_level
 from fidelitree.spaces.draw import Stream, seed_of
 from fidelitree.spaces.region import Region
+from fidelitree.spaces.rows import taken_for_granted
 from fidelitree.targets.labels import LabelBook
 from fidelitree.theory.sequential import lower_bound, upper_bound
 
@@ -55,6 +56,7 @@ class Analysis:
         delta: The chance that one of the intervals is wrong.
         reason: Why inputs were drawn where an exact analysis was tried first.
         seed: Chose all draws; None where nothing was drawn.
+        assumes: What intervals over rows of a table take for granted.
 
     Examples:
         >>> from fidelitree.spaces.product import ProductSpace
@@ -72,6 +74,7 @@ class Analysis:
     delta: float = 0.0
     reason: str = ""
     seed: int | None = None
+    assumes: tuple[str, ...] = ()
 
     @property
     def total_influence(self) -> float:
@@ -134,7 +137,8 @@ class Analysis:
             span = "" if self.exact else f"  [{low:.4f}, {high:.4f}]"
             lines.append(f"{self.names[i]:<{width}}  {self.influences[i]:.4f}{span}")
         how = "exact" if self.exact else f"estimated, seed {self.seed}{self.reason and f': {self.reason}'}"
-        return "\n".join([f"influence of each feature ({how}); total {self.total_influence:.4f}", *lines])
+        told = f". Assumes: {'; '.join(self.assumes)}" if self.assumes else ""
+        return "\n".join([f"influence of each feature ({how}); total {self.total_influence:.4f}{told}", *lines])
 
     def __repr__(self) -> str:
         how = "exact" if self.exact else f"{1 - self.delta:.4g} for all"
@@ -248,10 +252,10 @@ def analyze(
         if method == "exact":
             raise ParameterError("method must not be 'exact' over rows of a table: there are more rows than these")
         stars = stars_of_rows(counted, space.table, region, queries, stream)
-        return replace(_estimated(counted, stars, delta), seed=known_seed)
+        return replace(_estimated(counted, stars, delta), seed=known_seed, assumes=taken_for_granted(space))
     if space.independent is None:
         stars = stars_of_world(counted, _redraws(space, method), region, queries, stream)
-        return replace(_estimated(counted, stars, delta), seed=known_seed)
+        return replace(_estimated(counted, stars, delta), seed=known_seed, assumes=taken_for_granted(space))
     may_ask = LIST_UNASKED if budget.max_queries is None else budget.max_queries
     found = _exactly(counted, region, method, may_ask)
     if isinstance(found, Analysis):
