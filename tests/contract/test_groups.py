@@ -15,7 +15,7 @@ from fidelitree import testing
 from fidelitree.certificates import standalone
 from fidelitree.learners import LEARNERS
 from fidelitree.spaces.given import world_of
-from fidelitree.spaces.rows import ASSUMES_GROUPS, ASSUMES_INDEPENDENT, ASSUMES_NOT_FITTED
+from fidelitree.spaces.rows import ASSUMES_GROUPS, ASSUMES_INDEPENDENT, ASSUMES_NEW, ASSUMES_NOT_FITTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -123,7 +123,7 @@ def test_statements_over_rows_say_what_is_independent() -> None:
         ):
             assert real.real_rows is not None
             assert real.real_rows.rows == (PEOPLE // 2 if told else PEOPLE * YEARS // 2)
-            assert f"Assumes: {said}; {ASSUMES_NOT_FITTED}." in " ".join(real.sentences(2))
+            assert f"Assumes: {said}; {ASSUMES_NOT_FITTED}; {ASSUMES_NEW}." in " ".join(real.sentences(2))
             assert ft.Certificate.from_json(real.to_json()) == real
 
 

@@ -7,12 +7,15 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import fidelitree as ft
+from fidelitree.certificates.store import load
+from fidelitree.runs.agree import approval
 from fidelitree.testing import assert_agrees
 from journals import MIXED, on_mixed
 
@@ -82,6 +85,14 @@ def test_numbers_are_explained_too(tmp_path: Path) -> None:
     assert assert_agrees(price, tmp_path / "kept").holds
     with pytest.raises(AssertionError, match=r"owner = 1: the old number -> a higher one"):
         assert_agrees(dearer, tmp_path / "kept")
+
+
+def test_what_was_approved_is_rounded_up(kept: Path) -> None:
+    """A bound of 10.33% was printed as 10.3%, in favour of the model."""
+    stored = load(kept)
+    rounded = replace(stored, certificate=replace(stored.certificate, error_bound=0.1033))
+    test = approval._Test(rounded, 0.0205, None, 0.01, 5)
+    assert test.allows == "10.4% was approved, and 12.4% is allowed"
 
 
 def test_too_few_inputs_are_said(kept: Path) -> None:

@@ -86,7 +86,8 @@ class Access:
         found = Counted(self.target, self.space, memory, budget, self.book, observer, self.calls, ending, self.journal)
         found.batch_size = self.batch_size
         found.equality = replace(found.equality, tolerance=self.tolerance)
-        found.repeats = Repeats(seldom=self.few_rounds) if self.deterministic else None
+        if self.deterministic:
+            found.repeats = Repeats(seldom=self.few_rounds, points=self.space.points)
         return found
 
     def end(self, counted: Counted, reason: str) -> None:

@@ -252,17 +252,29 @@ class Counted:
         return codes
 
     def _due(self) -> Again | None:
-        """Inputs that are to be asked again now, as far as limits allow; if all inputs may be asked, they go first."""
+        """Inputs that are to be asked again now, as far as limits allow."""
         if self.repeats is None:
             return None
-        limit, points = self.budget.max_queries, self.space.points
-        kept = 0 if points is None or limit is None or points > limit else points + self._paid[CHECK]
-        again = self.repeats.due(None if limit is None else limit - max(self.paid, kept))
+        if (self.repeats.seen if self.memory is None else len(self.memory)) >= (self.repeats.points or math.inf):
+            self.repeats.all_known()
+        again = self.repeats.due(self.room)
         try:
             self._charge(0 if again is None else len(again.rows))
         except BudgetSpent:
             return None
         return again
+
+    @property
+    def room(self) -> int | None:
+        """Rows that limits leave for checks; if all inputs may be asked, they go first."""
+        limit, points = self.budget.max_queries, self.space.points
+        kept = 0 if points is None or limit is None or points > limit else points + self._paid[CHECK]
+        return None if limit is None else limit - max(self.paid, kept)
+
+    def check_elsewhere(self, rows: int) -> None:
+        """Count rows that `on_device` asks again."""
+        self._paid[CHECK] += rows
+        self.rounds += 1
 
     def _count(self, purpose: str, labels: int) -> None:
         self._asked[purpose] += labels
@@ -306,7 +318,8 @@ class Counted:
         self._charge(len(batch))
         found: dict[int, NDArray[Any]] = {}
         answered = 0
-        way = self.calls.spend if spare and isinstance(self.calls, Direct) else self.calls.parts
+        seen = self.repeats is None or self.repeats.chosen >= self.repeats.most  # else it is read again below
+        way = self.calls.spend if spare and seen and isinstance(self.calls, Direct) else self.calls.parts
         coming = way(batch, purpose)
         try:
             for start, labels in coming:

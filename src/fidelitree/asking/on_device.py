@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fidelitree.asking.call import Direct
 from fidelitree.asking.guarded import failed
-from fidelitree.errors import FidelitreeError
+from fidelitree.errors import FidelitreeError, need
 from fidelitree.targets.models.torch import TorchModel
 
 if TYPE_CHECKING:
@@ -54,12 +54,42 @@ class OnDevice:
         if self.counted.budget.max_seconds is not None:  # the clock is to see what was done, not what is waiting
             self.model.wait()
         self.counted.ask_elsewhere(len(inputs), purpose)
+        repeats = self.counted.repeats
+        places = list(repeats.places(len(inputs))) if repeats is not None else []
+        kept = inputs[places].clone() if places else []
+        codes = self._codes(inputs)
+        if repeats is not None:
+            repeats.keep(list(zip(kept, codes[places].clone() if places else [], strict=True)))
+            self._check(repeats.due_now(self.counted.room))
+        return codes
+
+    def _codes(self, inputs: Tensor) -> Tensor:
         try:
             return self.model.codes(inputs)
         except (KeyboardInterrupt, FidelitreeError):
             raise
         except BaseException as error:
             raise failed(error, len(inputs)) from error
+
+    def _check(self, again: list[tuple[Tensor, Tensor]]) -> None:
+        """TargetError if inputs that are asked again have other codes now."""
+        if not again:
+            return
+        rows, codes = map(list, zip(*again, strict=True))
+        self.counted.check_elsewhere(len(rows))
+        library = need("torch", "torch", "models on a device")
+        first, second = library.stack(codes).tolist(), self._codes(library.stack(rows).clone()).tolist()
+        odd = [place for place, code in enumerate(first) if code != second[place]]
+        if odd:
+            place, whole = odd[0], self.counted.space.all_bits
+            row = np.array(rows[place].tolist(), np.uint8) if whole else f"{rows[place].tolist()} on the device"
+            answers = self._told(first[place]), self._told(second[place])
+            share = f" ({len(odd):,} of {len(rows):,} inputs that were asked again had another answer)"
+            raise self.counted.equality.contradiction(row, answers, share)
+
+    def _told(self, code: int) -> Any:
+        """The label of a code in a message; what is none is refused where it is counted."""
+        return self.model.label(code) if 0 <= code < self.model.width else "no label"
 
     def by_label(self, tally: Tensor) -> tuple[NDArray[np.int64], list[Any]]:
         """Counts that came back, rows by labels that occurred, and these labels; the last number counts no labels."""

@@ -5,7 +5,8 @@ so that an answer that depends on its batch is noticed too: first after `FIRST` 
 are there. So a run pays at most a twentieth of its rows for it, and a long one 142. Every check is a round more, so a
 run that is to have few of them has its first check after 512 answers, and the next after 8 times as many. Of a target
 that changes a share q of its answers m repeats miss every change with probability (1 - q)^m: for q = 2.2 % and m = 142
-in 4 of 100 runs.
+in 4 of 100 runs. What is said of a space whose inputs are all answered is exact, so 142 of them are asked again, or all
+where there are fewer.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ MOST = 142  # inputs that a run asks again in this way
 FIRST = 64  # answers before the first inputs are asked again; the next are at twice as many
 SELDOM = 8  # times these are the answers before each check of a run that is to have few rounds
 ROUNDING = 1e-9  # of their size, by which two numbers differ that are one
-SHARE = 1e-3  # of a tolerance, by which two numbers differ that are one: models of 32 bits round to 7 digits
+SHARE = 1e-3  # of a tolerance, by which two numbers differ that are one
+SINGLE = 1e-6  # of their size, by which two numbers of 32 bits differ that are one, up to a `PART` of the tolerance
+PART = 0.1
 _SHOWN = 12  # features of an input that a message shows
 _WIDE = 60  # characters of an answer, or of a value, that a message shows
 
@@ -53,41 +56,79 @@ class Repeats:
     """Inputs that were put aside to be asked again; all but those that wait have been."""
     seldom: bool = False
     """Whether each check makes the run wait for a round that it can ill afford."""
+    points: int | None = None
+    """The inputs that there are; None where nobody can answer them all."""
+    most: int = MOST
+    """Inputs to ask again at most."""
     _waiting: list[tuple[NDArray[Any], Any]] = field(default_factory=list)
+    _others: list[tuple[NDArray[Any], Any]] = field(default_factory=list)
+    """Answered inputs of a small space that were not put aside."""
     _next: int = 0
+    _ended: bool = False
 
     def __post_init__(self) -> None:
         self._next = SELDOM * FIRST if self.seldom else FIRST
 
     def see(self, rows: NDArray[Any], labels: NDArray[Any]) -> None:
-        """Put every twentieth of these answered inputs aside, with its answer."""
+        """Put every twentieth of these answered inputs aside, with its answer; of a small space, know the others."""
+        places = self.places(len(rows))
+        self.keep([(rows[place].copy(), labels[place : place + 1].tolist()[0]) for place in places])
+        if self.points is not None and not self._ended and self.points < EACH * self.most:
+            left = sorted(set(range(len(rows))) - set(places))
+            self._others += [(rows[place].copy(), labels[place : place + 1].tolist()[0]) for place in left]
+
+    def places(self, rows: int) -> range:
+        """Which of so many inputs that are being answered are put aside."""
         first = EACH - 1 - self.seen % EACH
-        places = range(first, len(rows), EACH)[: MOST - self.chosen]
-        self._waiting += [(rows[place].copy(), labels[place : place + 1].tolist()[0]) for place in places]
-        self.chosen += len(places)
-        self.seen += len(rows)
+        self.seen += rows
+        found = range(first, rows, EACH)[: max(0, self.most - self.chosen)]
+        self.chosen += len(found)
+        return found
+
+    def keep(self, answered: list[tuple[Any, Any]]) -> None:
+        """Put these inputs aside, with their answers."""
+        self._waiting += answered
+
+    def all_known(self) -> None:
+        """Put more inputs aside, evenly spread: every input of the space has been answered, and none is to come."""
+        if self._ended:
+            return
+        self._ended = True
+        wanted = min(len(self._others), max(0, self.most - self.chosen))
+        self._waiting += [self._others[k * len(self._others) // wanted] for k in range(wanted)]
+        self.chosen += wanted
+        self._others = []
+        self._next = min(self._next, self.seen)
 
     def due(self, room: int | None) -> Again | None:
         """Return the inputs that are to be asked again now, the last one first; None if it is not time.
 
         ``room`` is how many rows may still be paid for.
         """
-        complete = self.chosen == MOST and not self.seldom
-        if not self._waiting or (self.seen < self._next and not complete):
+        found = self.due_now(room)
+        if not found:
             return None
+        rows, labels = zip(*found, strict=True)
+        return Again(np.array(rows, order="F"), list(labels))
+
+    def due_now(self, room: int | None) -> list[tuple[Any, Any]]:
+        """Return the same one by one, each with its answer; none if it is not time."""
+        complete = self.chosen >= self.most and not self.seldom
+        if not self._waiting or (self.seen < self._next and not complete):
+            return []
         while self.seen >= self._next:
             self._next *= SELDOM if self.seldom else 2
         most = len(self._waiting) if room is None else max(0, min(room, len(self._waiting)))
         found, self._waiting = self._waiting[:most], []
-        if not found:
-            return None
-        rows, labels = zip(*reversed(found), strict=True)
-        return Again(np.array(rows, order="F"), list(labels))
+        return found[::-1]
 
 
 def most_checks(answers: int) -> int:
-    """Rows that a run with so many answers pays for at most, besides those, to see that answers repeat."""
-    return min(MOST, answers // EACH) + CHECKED
+    """Rows that a run with so many answers pays for at most, besides those, to see that answers repeat.
+
+    It may have asked every input of a small space.
+    """
+    return min(MOST, answers) + CHECKED
 
 
 def same(first: Any, second: Any, tolerance: float | None) -> bool:
@@ -100,7 +141,8 @@ def same(first: Any, second: Any, tolerance: float | None) -> bool:
         return True
     if tolerance is None:
         return False
-    return bool(abs(first - second) <= max(ROUNDING * max(abs(first), abs(second)), SHARE * tolerance))
+    size = max(abs(first), abs(second))
+    return bool(abs(first - second) <= max(ROUNDING * size, SHARE * tolerance, min(SINGLE * size, PART * tolerance)))
 
 
 @dataclass(frozen=True)
@@ -113,6 +155,8 @@ class Equality:
     words: Callable[[Any], str] = repr
     scores: bool = False
     """Whether labels are scores that were cut at a threshold."""
+    numbers: bool = False
+    """Whether answers are numbers although there is no tolerance: then their size says what rounding is."""
     way_out: str = "or pass deterministic=False, and every input is asked anew"
 
     def compare(self, row: NDArray[Any], first: Any, second: Any) -> None:
@@ -120,13 +164,14 @@ class Equality:
         if not same(first, second, self.tolerance):
             raise self.contradiction(row, (first, second))
 
-    def contradiction(self, row: NDArray[Any], answers: tuple[Any, Any], share: str = "") -> TargetError:
+    def contradiction(self, row: NDArray[Any] | str, answers: tuple[Any, Any], share: str = "") -> TargetError:
         """What to say of an input that was answered in two ways; ``share`` says how many were."""
         first, second = (self.words(answer)[:_WIDE] for answer in answers)
+        shown = row if isinstance(row, str) else self._shown(row)
         near = " A score next to the threshold may also be rounded to either side of it." if self.scores else ""
         return TargetError(
             f"the target answered an input differently the second time: first {first}, then, in another batch, "
-            f"{second}{share}. The input: {self._shown(row)}.{near} Switch off what makes the model random (dropout: "
+            f"{second}{share}. The input: {shown}.{near} Switch off what makes the model random (dropout: "
             f"model.eval()), {self.way_out}"
         )
 
@@ -141,8 +186,11 @@ def check(again: Again, answers: list[Any], equality: Equality) -> None:
     """TargetError if inputs were answered otherwise the second time; fewer answers may have come than were asked."""
     if not answers:
         return
+    tolerance = equality.tolerance
+    if tolerance is None and equality.numbers:  # sums that cancel round by the size of the others
+        tolerance = SINGLE / SHARE * max(map(abs, answers))
     both = zip(again.rows, again.labels, answers, strict=True)
-    odd = [(row, first, second) for row, first, second in both if not same(first, second, equality.tolerance)]
+    odd = [(row, first, second) for row, first, second in both if not same(first, second, tolerance)]
     if odd:
         row, first, second = odd[0]
         share = f" ({len(odd):,} of {len(answers):,} inputs that were asked again had another answer)"

@@ -192,7 +192,7 @@ class Certificate:
 
         ``leaves`` are those of the tree, None for another predictor.
         """
-        lines = [] if self.real_rows is None else self.real_rows.sentences(self.interval)
+        lines = [] if self.real_rows is None else self.real_rows.sentences(self.interval, self.agreement)
         if self.coverage is not None:  # a constant would have to answer what is deferred
             return lines
         return lines + ([] if self.confusion is None else self.confusion.sentences(self.holds, leaves))
@@ -204,7 +204,7 @@ class Certificate:
 
     def doubts(self, leaves: int | None) -> list[str]:
         """What nobody should miss: what real rows say, and which labels the tree never answers."""
-        lines = [] if self.real_rows is None else self.real_rows.sentences(self.interval)
+        lines = [] if self.real_rows is None else self.real_rows.sentences(self.interval, self.agreement)
         if self.confusion is None or self.coverage is not None:  # what a tree defers is not lost
             return lines
         return lines + self.confusion.never_answers(leaves)

@@ -1,8 +1,9 @@
 """What the target answers against what the tree answers: which label is lost, and how far a constant would get.
 
-The counts are those of all inputs that tested the returned tree; the certificate's bound may come from the first of
-them. Their intervals are no part of delta: each holds with a confidence of 95 % on its own. The
-number of tests depends on the answers, so every interval holds at all times at once (`sequential.interval`).
+The counts of the table are those of all inputs that tested the returned tree, as the certificate's are. How often the
+target answers a label is counted among all test inputs of the run, which may be more. Their intervals are no part of
+delta: each holds with a confidence of 95 % on its own. The number of tests depends on the answers, so every interval
+holds at all times at once (`sequential.interval`).
 Three choices that a run makes by looking at answers are paid for:
 
 - *Which attempt is returned.* Number j may fail with its share 6/(pi j)^2 of the 5 %, and the shares add up to all of
@@ -229,7 +230,9 @@ class Confusion:
         if self.level is None:
             return f"{percent(label.count)} of inputs"
         share = percent(label.count / self.target.inputs)
-        return f"{share} of inputs: {whole(int(label.count))} of {whole(int(self.target.inputs))}"
+        every = int(self.target.inputs)
+        more = f" all {whole(every)} test inputs of the run" if every != self.tests else f" {whole(every)}"
+        return f"{share} of inputs: {whole(int(label.count))} of{more}"
 
     def lines(self) -> list[str]:
         """The table as text, with a head and its confidence."""

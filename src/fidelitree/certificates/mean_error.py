@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 class MeanError:
     """With probability at least 1 - delta, tree and target are on average at most ``bound`` apart.
 
-    ``mean`` is how far they were apart on ``samples`` test inputs. Delta is one of its own, beside the certificate's.
+    ``mean`` is how far this tree and the target were apart on ``samples`` test inputs. Delta is one of its own, beside
+    the certificate's.
     """
 
     bound: float
@@ -36,9 +37,11 @@ class MeanError:
 
 
 def mean_error(
-    tested: Tree, answers: Answers, certificate: Certificate, ends: tuple[float, float], delta: float
+    trees: tuple[Tree, Tree], answers: Answers, certificate: Certificate, ends: tuple[float, float], delta: float
 ) -> MeanError:
     """The bound for the answers that an attempt has counted; ``ends`` are those of the target's numbers.
+
+    ``trees`` are the one that is told of and the one that was tested, most often the same.
 
     Every attempt has its share of delta, as for its certificate. A tree that was not tested itself is as far away as
     that one, but where they differ: there it may be as far away as any.
@@ -51,9 +54,11 @@ def mean_error(
     odd = answers.labels[(answers.labels < low) | (answers.labels > high)]
     if len(odd):
         raise ParameterError(f"low and high must be ends of all that the target answers; it answered {odd[0]:g}")
+    own, tested = trees
     numbers = tested.labels.astype(np.float64)
     widest = float(np.maximum(high - numbers, numbers - low).max())
     far = np.abs(tested.predict_inner(answers.inputs) - answers.labels)
     level = level_in(certificate.ledger, certificate.attempt, delta)
     bound = widest * min(1.0, mean_bound(far / widest, level) + certificate.differs)
-    return MeanError(bound, float(far.mean()), len(far), delta)
+    mean = float(np.abs(own.predict_inner(answers.inputs) - answers.labels).mean())
+    return MeanError(bound, mean, len(far), delta)

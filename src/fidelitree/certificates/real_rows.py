@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 from fidelitree.certificates.confusion import CONFIDENCE
-from fidelitree.display.wording import counted, percent, span
+from fidelitree.display.wording import at_least, counted, percent, span
 from fidelitree.errors import check_stored
-from fidelitree.spaces.rows import ASSUMES_NOT_FITTED, INDEPENDENCE
+from fidelitree.spaces.rows import ASSUMES_NEW, ASSUMES_NOT_FITTED, INDEPENDENCE
 from fidelitree.theory.sequential import lower_bound, upper_bound
 
 
@@ -46,15 +45,21 @@ class RealRows:
         """
         return self.interval[0] > error_bound
 
-    def sentences(self, certified: tuple[float, float]) -> list[str]:
-        """What these rows say beside both ends of the error that is certified over draws."""
+    def sentences(self, certified: tuple[float, float], agreement: str = "") -> list[str]:
+        """What these rows say beside both ends of the error that is certified over draws.
+
+        ``agreement`` is what the certificate prints for the second of them.
+        """
+        agreement = agreement or at_least(certified[1])
         low, high = self.interval
         ends = f"{span(1 - high, 1 - low)} with {percent(CONFIDENCE)} confidence"
         kept = f"{counted(self.rows, 'real row')} that {'was' if self.rows == 1 else 'were'} kept aside"
-        lines = [f"On {kept}, it agrees on {percent(1 - self.share)} ({ends}){_beside(certified, low, high)}."]
+        lines = [
+            f"On {kept}, it agrees on {percent(1 - self.share)} ({ends}){_beside(certified, low, high, agreement)}."
+        ]
         if self.refutes(certified[1]):
-            lines.append("So draws are not like the rows of this table.")
-        lines[-1] += f" Assumes: {INDEPENDENCE[self.counted]}; {ASSUMES_NOT_FITTED}."
+            lines.append("So draws are not like the rows of this table, or these rows are not new to the model.")
+        lines[-1] += f" Assumes: {INDEPENDENCE[self.counted]}; {ASSUMES_NOT_FITTED}; {ASSUMES_NEW}."
         return lines
 
     def to_dict(self) -> dict[str, Any]:
@@ -80,7 +85,7 @@ class RealRows:
         return cls(**data, counted=kind)
 
 
-def _beside(certified: tuple[float, float], low: float, high: float) -> str:
+def _beside(certified: tuple[float, float], low: float, high: float, agreement: str) -> str:
     """What an error on real rows, between two ends, says of the error that is certified over draws."""
     least, most = certified
     if most >= 1:
@@ -88,4 +93,4 @@ def _beside(certified: tuple[float, float], low: float, high: float) -> str:
     if high < least:
         return f", more than the {span(1 - most, 1 - least)} that is certified over draws"
     how, rest = ("less than", "") if low > most else ("in line with", " or more")
-    return f", {how} the {math.floor(1000 * (1 - most)) / 10:g}%{rest} that is certified over draws"
+    return f", {how} the {agreement}{rest} that is certified over draws"

@@ -78,7 +78,8 @@ def _run(target: str, found: OpenedTarget, inputs: SpaceOptions, arguments: dict
 def _sentences(made: Frontier) -> list[str]:
     """The verdict, the curve, the tree that is taken, what it cost."""
     real, ends = made.knee.certificate.real_rows, made.knee.certificate.interval
-    rows = [] if real is None else [f"Of {leaves(made.knee.leaves)}: {line}" for line in real.sentences(ends)]
+    told = [] if real is None else real.sentences(ends, made.knee.certificate.agreement)
+    rows = [f"Of {leaves(made.knee.leaves)}: {line}" for line in told]
     cost = [f"{made.queries}; seed {made.knee.certificate.seed}", f"ended: {made.reason}"]
     tree = ["", *str(made.knee.tree).splitlines(), ""] if made.knee.leaves <= _SHOWN else []
     head = [made.verdict(), "", *str(made).splitlines(), *tree]

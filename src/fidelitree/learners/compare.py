@@ -38,6 +38,7 @@ from fidelitree.runs.distill import distill
 from fidelitree.search.optimal.affordable import SOME_NUMBERS
 from fidelitree.search.optimal.optimum import CellFunction
 from fidelitree.spaces.draw import seed_of
+from fidelitree.spaces.rows import taken_for_granted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -89,6 +90,7 @@ class Comparison:
         frontier: ``frontier[s - 1]`` is the least error of any tree with s leaves, where it is known.
         interrupted: Whether Ctrl-C ended the last learner, or came before the next: there are no more rows.
         seed: Chose all draws of all learners.
+        assumes: What certificates over rows of a table take for granted.
 
     Examples:
         >>> from fidelitree.targets import multiplexer
@@ -103,11 +105,13 @@ class Comparison:
     frontier: NDArray[np.float64] | None = None
     interrupted: bool = False
     seed: int | None = None
+    assumes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         lines = [list(_HEAD), *(_cells(row) for row in self.rows)]
         widths = [max(len(line[column]) for line in lines) for column in range(len(_HEAD))]
-        return "\n".join("  ".join(_aligned(line, widths)).rstrip() for line in lines)
+        told = [f"Assumes: {'; '.join(self.assumes)}."] if self.assumes else []
+        return "\n".join([*("  ".join(_aligned(line, widths)).rstrip() for line in lines), *told])
 
     def __repr__(self) -> str:
         return f"<Comparison: {len(self.rows)} learners, error {self.epsilon:g} asked for>"
@@ -234,7 +238,7 @@ def compare(
         if not results:
             raise
         interrupted = True
-    return Comparison(epsilon, delta, tuple(rows), results, frontier, interrupted, known_seed)
+    return Comparison(epsilon, delta, tuple(rows), results, frontier, interrupted, known_seed, taken_for_granted(space))
 
 
 def _check_options(options: object) -> Mapping[str, Mapping[str, Any]]:

@@ -95,7 +95,7 @@ class Lesson:
         if space.table is not None:
             warn_if_fitted(target, space.table, goal.seed)
         counted = Counted(target, product, Memory.usual(product), budget)
-        counted.repeats = None if free_of_charge(counted) else Repeats()
+        counted.repeats = None if free_of_charge(counted) else Repeats(points=product.points)
         counted.equality = replace(counted.equality, way_out=_NOISY)
         observer = limits.get("observer", nobody)
         check_observer(observer)

@@ -26,7 +26,7 @@ from fidelitree.display.wording import leaves as in_words
 from fidelitree.errors import FormatError, MissingExtraError, ParameterError, check_count, check_number
 from fidelitree.runs.result import Distillation
 from fidelitree.runs.strategies.forecast import Forecast, halved
-from fidelitree.theory.sequential import FRONTIER, Bet, level_in
+from fidelitree.theory.sequential import FRONTIER, error_bound, level_in
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,6 +39,7 @@ FORECAST = "forecast"
 """The entry of ``run.json`` that says what was to be expected."""
 PRICE = 0.005
 """What a leaf must bring, as a share of inputs on which the tree then agrees, to be worth reading."""
+_HOPED = 0.1  # share of the tests that a tree gets wrong, for the labels that are advised where nothing is certified
 
 
 @dataclass(frozen=True, eq=False)
@@ -350,8 +351,11 @@ class Frontier(Sequence[Distillation]):
         """What to do where nothing useful is certified."""
         if self.knee.certificate.method == "exact":
             return "no tree this small agrees more often than a guess: allow more leaves with max_leaves"
-        tests = Bet(level_in(FRONTIER, 1, self.delta)).needed_for(self._guess)
-        least, asked = math.ceil(tests / (1 - LATE)), int(self.queries.asked)
+        tests, level, asked = 1, level_in(FRONTIER, 1, self.delta), int(self.queries.asked)
+        while error_bound(math.ceil(_HOPED * tests), tests, level) >= self._guess:
+            tests += 1
+        others = sum(self.queries.asked[name] for name in self.queries.asked.keys() - {"label", "certify"})
+        least = math.ceil((tests + others) / (1 - LATE))
         if asked < least:
             told = "1 label is" if asked == 1 else f"{asked:,} labels are"
             return f"nothing useful certified: {told} too few, give max_queries at least {least}"
@@ -403,7 +407,7 @@ class Frontier(Sequence[Distillation]):
 
 def _reach(point: Distillation) -> str:
     size, verb = in_words(point.leaves), "agrees" if point.leaves == 1 else "agree"
-    if point.error_bound >= 1:
+    if point.certificate.agreement == at_least(1.0):  # or rounds to it
         return f"Nothing is certified about {size}"
     least = "" if point.certificate.method == "exact" else "at least "
     if point.certificate.coverage is not None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.certificates.confusion import CONFIDENCE
 from fidelitree.certificates.real_rows import RealRows
-from fidelitree.display.wording import at_least, percent, span
+from fidelitree.display.wording import percent, span
 from fidelitree.errors import warn
 from fidelitree.trees.answers import DEFER, apart
 
@@ -74,10 +74,12 @@ def doubted(certificate: Certificate) -> None:
         return
     low, high = real.interval
     warn(
-        f"real rows refute this certificate, which is about draws: at least {at_least(certificate.error_bound)} is "
+        f"real rows refute this certificate, which is about draws: at least {certificate.agreement} is "
         f"certified, and on {real.rows:,} rows of the table that were kept aside the tree agrees on "
         f"{percent(1 - real.share)} ({span(1 - high, 1 - low)} with {percent(CONFIDENCE)} confidence). The draws are "
-        f"not like the rows - certify over rows with ft.Rows(table), or draw otherwise: ft.Mixture.from_data(table)"
+        f"not like the rows, or the model was fitted to rows of this table and answers them by heart - certify over "
+        f"rows with ft.Rows(table), or draw otherwise: ft.Mixture.from_data(table), and take rows that are new to the "
+        f"model"
     )
 
 

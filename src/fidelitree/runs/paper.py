@@ -14,9 +14,10 @@ from fidelitree.asking.access import Call, access, asked_target
 from fidelitree.asking.events import Finished, Observer, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
 from fidelitree.asking.on_device import OnDevice
+from fidelitree.asking.repeats import Repeats
 from fidelitree.certificates.certificate import Certificate, assumptions
 from fidelitree.errors import ParameterError, check_choice, check_delta, check_epsilon, check_observer
-from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction, labels_inside, why_not_all
+from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction, free_of_charge, labels_inside, why_not_all
 from fidelitree.runs.goal import greedy_result
 from fidelitree.runs.result import Distillation, written
 from fidelitree.search.device_pairs import DevicePairs, DeviceSet
@@ -25,7 +26,7 @@ from fidelitree.search.grow import Evidence, Probe, grow
 from fidelitree.search.sampled_probes import FreshPairs, ReusedPairs, SampleSet, Shelf, label_planes
 from fidelitree.search.trace import Trace
 from fidelitree.spaces.draw import Stream, seed_of
-from fidelitree.spaces.product import ProductSpace, check_space
+from fidelitree.spaces.product import ProductSpace, check_space, product_of
 from fidelitree.theory.bounds import early_looks, level_of_set
 from fidelitree.theory.sequential import upper_bound
 from fidelitree.trees.answers import LeafLabels
@@ -90,7 +91,9 @@ def build_top_down(
     running = Running(batch_size, executor, timeout, retries, journal)
     call = Call("build_top_down", 0, True, {"epsilon": error, **limits.limits()})
     with access(asked_target(target, threshold), space, running, call) as opened:
-        counted = opened.counted(None, Budget())
+        counted = _checked(opened.counted(None, Budget()), "build_top_down", product_of(space).points)
+        if counted.repeats is not None and max_queries is not None:
+            counted.repeats.most = min(counted.repeats.most, max(0, max_queries - (product_of(space).points or 0)))
         most = ENUMERATE_UNASKED if max_queries is None else max_queries
         root = exact_subfunction(counted, space.whole, most)
         if root is None:
@@ -168,7 +171,7 @@ def practical_top_down(
     told = {"epsilon": epsilon, "delta": delta, "schedule": schedule, **limits.limits()}
     call = Call("practical_top_down", seed_of(seed), seed is not None, told)
     with access(asked_target(target, threshold), space, running, call) as opened:
-        counted = opened.counted(None, limits)
+        counted = _checked(opened.counted(None, limits), "practical_top_down", None)
         result = _grow_sampled(counted, sizes, opened.seed, observer)
         opened.end(counted, result.reason)
     certificate = replace(
@@ -179,6 +182,14 @@ def practical_top_down(
     result = replace(result, certificate=certificate)
     told = {**promised, "seed": opened.seed, **limits.limits(), **running.told()}
     return replace(result, call=written(practical_top_down, told))
+
+
+def _checked(counted: Counted, door: str, points: int | None) -> Counted:
+    """The target, some inputs of which are asked again: both algorithms are about functions."""
+    counted.repeats = None if free_of_charge(counted) else Repeats(points=points)
+    way_out = f"or use ft.distill with deterministic=False: {door} takes functions only"
+    counted.equality = replace(counted.equality, way_out=way_out)
+    return counted
 
 
 def _grow_sampled(counted: Counted, sizes: SetSizes, seed: int, observer: Observer) -> Distillation:

@@ -160,7 +160,7 @@ class Distillation:
         if self.certificate.tolerance is None or self.answers is None or not len(self.answers):
             raise ParameterError("mean_error needs the answers of a run with a tolerance; this result has none")
         tested = self.tree if self.tested is None else self.tested
-        return mean_error(tested, self.answers, self.certificate, (low, high), check_delta(delta))
+        return mean_error((self.tree, tested), self.answers, self.certificate, (low, high), check_delta(delta))
 
     def report(
         self,

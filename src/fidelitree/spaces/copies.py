@@ -8,6 +8,7 @@ population does, and do not repeat because a row was stored ten times.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,8 @@ from fidelitree.spaces.groups import Groups, numbered
 from fidelitree.spaces.inputs import one_form
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fidelitree.spaces.product import ProductSpace
 
 SHARE = 0.1  # of the test rows: fewer copies do little harm
@@ -34,39 +37,132 @@ _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0
 
 
 def grouped_if_copied(product: ProductSpace, inner: NDArray[Any]) -> Groups | None:
-    """Equal rows as groups, with a warning, where there are more of them than chance explains; None elsewhere."""
-    shares = copied(product, inner)
-    if shares is None:
-        return None
+    """Equal rows as groups, with a warning, where there are more of them than chance explains; None elsewhere.
+
+    Rows are looked at without each column whose values are all different, too: row numbers make all rows different.
+    """
+    found = copied(product, inner)
+    keys, but = numbers_of_rows(inner), ""
+    if found is None:
+        without = _behind_numbers(product, inner)
+        if without is None:
+            return None
+        found, keys, left_out = without
+        but = f" but for {left_out}, whose values are all different"
     warn(
-        f"{percent(round(shares[0], 2))} of test rows equal a row that teaches; among rows drawn from a distribution "
-        f"fitted to them, {percent(round(shares[1], 2))} do. So equal rows were kept together, and each different row "
+        f"{_percent(found[0])} of test rows equal a row that teaches{but}; among rows drawn from a distribution "
+        f"fitted to them, {_percent(found[1])} do. So equal rows were kept together, and each different row "
         f'counts once - if rows belong to persons or days, name their column: groups="person". If equal rows are '
         f"independent of each other, make each row a group: groups=range({len(inner)})",
         CopiedRowsWarning,
     )
-    return Groups(numbered(numbers_of_rows(inner)), equal=True)
+    return Groups(numbered(keys), equal=True)
 
 
-def copied(product: ProductSpace, inner: NDArray[Any]) -> tuple[float, float] | None:
+def doubt_groups(product: ProductSpace, inner: NDArray[Any], groups: Groups) -> None:
+    """Warn where equal rows lie in different groups that a column names, and chance does not explain them.
+
+    Whoever gives an entry for each row, all different, says that equal rows are independent.
+    """
+    if groups.listed and groups.count == len(inner):
+        return
+    shares = copied(product, inner, groups)
+    if shares is not None:
+        warn(
+            f"{_percent(shares[0])} of test rows equal a row of another group that teaches; among rows drawn from a "
+            f"distribution fitted to them, {_percent(shares[1])} do. The groups were left as they are - name the "
+            f"column that holds copies together, leave groups out, and equal rows are kept together, or, if equal rows "
+            f"are independent of each other, make each row a group: groups=range({len(inner)})",
+            CopiedRowsWarning,
+        )
+
+
+def copied(product: ProductSpace, inner: NDArray[Any], groups: Groups | None = None) -> tuple[float, float] | None:
     """The shares of test rows, and of draws, that equal a row of the other half; None where chance explains the first.
 
-    Half of the rows teach, as in a run, whatever its seed is.
+    Half of the rows teach, as in a run, whatever its seed is; of groups half, and one row of each other group tests.
     """
-    keys, stream = numbers_of_rows(inner), Stream("copies")
-    order = np.argsort(stream.lane(0, 0).random_raw(len(inner)), kind="stable")
-    tested, teaching = np.array_split(order, 2)
-    tested = tested[:LOOKED_AT]
-    found = int(np.isin(keys[tested], keys[teaching]).sum())
-    share = found / len(tested)
-    if share <= SHARE or len(teaching) == 0:
+    split = _Split.of(inner, groups)
+    keys = numbers_of_rows(inner)
+    return split.beyond_chance(keys, lambda: [numbers_of_rows(like) for like in split.draws(product, inner)])
+
+
+def _behind_numbers(
+    product: ProductSpace, inner: NDArray[Any]
+) -> tuple[tuple[float, float], NDArray[np.uint64], str] | None:
+    """What `copied` finds without a column of different values, the keys of rows without it, and its name; or None.
+
+    Without several of them at once, too, if they hold whole numbers or categories.
+    """
+    width = inner.shape[1]
+    if inner.dtype == np.uint8 or width < 2:
         return None
-    some = inner[teaching[:LOOKED_AT]]
-    drawn = [_draws(product, some, stream, most) for most in (bins_for(len(some)), FINER)]
-    chance = max(float(np.isin(numbers_of_rows(like), keys[teaching]).mean()) for like in drawn)
-    if share <= TIMES * chance or special.bdtrc(found - 1, len(tested), TIMES * chance) > CHANCE:
-        return None
-    return share, chance
+    split, codes = _Split.of(inner), [_code(column, i) for i, column in enumerate(inner.T)]
+    alone = [i for i, code in enumerate(codes) if len(np.unique(code)) == len(inner)]
+    ids = [i for i in alone if np.array_equal(inner[:, i], np.round(inner[:, i]))]
+    with np.errstate(over="ignore"):
+        total = np.add.reduce(codes)
+        for some in [[i] for i in alone] + ([ids] if len(ids) > 1 else []):
+            if len(some) == width:
+                continue
+            keys = total - np.add.reduce([codes[i] for i in some])
+            left = [i for i in range(width) if i not in some]
+
+            def drawn(left: list[int] = left) -> list[NDArray[np.uint64]]:
+                found = split.draws(product, inner)
+                return [np.add.reduce([_code(like[:, i], i) for i in left]) for like in found]
+
+            if (shares := split.beyond_chance(keys, drawn)) is not None:
+                return shares, keys, " and ".join(product.names[i] for i in some)
+    return None
+
+
+def _code(column: NDArray[Any], place: int) -> NDArray[np.uint64]:
+    """A number for each value of a column; the sum over columns is one for each row."""
+    return numbers_of_rows(np.column_stack([np.full(len(column), float(place)), column]))
+
+
+def _percent(share: float) -> str:
+    return percent(round(share, 2))
+
+
+@dataclass(frozen=True, eq=False)
+class _Split:
+    """Rows that test and rows that teach."""
+
+    tested: NDArray[np.intp]
+    teaching: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, inner: NDArray[Any], groups: Groups | None = None) -> _Split:
+        """Halves in random order."""
+        if groups is None:
+            order = np.argsort(Stream("copies").lane(0, 0).random_raw(len(inner)), kind="stable")
+            tested, teaching = np.array_split(order, 2)
+        else:
+            teaching, tested = groups.apart(Stream("copies"), 0.5)
+        return cls(tested[:LOOKED_AT], teaching)
+
+    def draws(self, product: ProductSpace, inner: NDArray[Any]) -> list[NDArray[Any]]:
+        """Rows drawn as if those that teach were a population."""
+        some = inner[self.teaching[:LOOKED_AT]]
+        return [_draws(product, some, Stream("copies"), most) for most in (bins_for(len(some)), FINER)]
+
+    def beyond_chance(
+        self, keys: NDArray[np.uint64], drawn: Callable[[], list[NDArray[np.uint64]]]
+    ) -> tuple[float, float] | None:
+        """The shares of test rows, and of draws, that equal a row that teaches; None where chance explains the first.
+
+        ``keys`` are those of the rows, and ``drawn`` gives those of draws.
+        """
+        found = int(np.isin(keys[self.tested], keys[self.teaching]).sum())
+        share = found / max(1, len(self.tested))
+        if share <= SHARE or len(self.teaching) == 0:
+            return None
+        chance = max(float(np.isin(like, keys[self.teaching]).mean()) for like in drawn())
+        if share <= TIMES * chance or special.bdtrc(found - 1, len(self.tested), TIMES * chance) > CHANCE:
+            return None
+        return share, chance
 
 
 def numbers_of_rows(inner: NDArray[Any]) -> NDArray[np.uint64]:

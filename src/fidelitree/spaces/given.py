@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fidelitree.display.wording import counted
 from fidelitree.errors import ParameterError
 from fidelitree.spaces.chow_liu import ChowLiu
-from fidelitree.spaces.copies import grouped_if_copied
+from fidelitree.spaces.copies import doubt_groups, grouped_if_copied
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.features import Boolean, Categorical, Numeric
 from fidelitree.spaces.groups import refuse_groups, taken_out
@@ -60,7 +60,10 @@ def of_halves(whole: ProductSpace, table: Any, groups: Groups | None = None) -> 
     inner = whole.encode(table)
     if len(inner) < _FEWEST:
         raise ParameterError(f"table must have at least {_FEWEST} rows, one to fit and one to keep; got {len(inner)}")
-    groups = grouped_if_copied(whole, inner) if groups is None else groups
+    if groups is None:
+        groups = grouped_if_copied(whole, inner)
+    else:
+        doubt_groups(whole, inner, groups)
     stream = Stream("halves")
     if groups is None:
         fit, keep = np.array_split(np.argsort(stream.lane(0, 0).random_raw(len(inner)), kind="stable"), 2)

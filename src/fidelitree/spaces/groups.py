@@ -7,7 +7,7 @@ two rows of a person are not independent, even where the tree never saw that per
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -35,6 +35,8 @@ class Groups:
 
     codes: Places
     equal: bool = False
+    listed: bool = False
+    """Whether the user gave an entry for each row, and named no column."""
 
     @property
     def count(self) -> int:
@@ -104,7 +106,7 @@ def taken_out(table: Any, groups: Any) -> tuple[Any, Groups | None]:
     columns = columns_of(table)
     rows = len(next(iter(columns.values())))
     if not isinstance(groups, str):
-        return table, groups_of(groups, rows)
+        return table, replace(groups_of(groups, rows), listed=True)
     if isinstance(table, np.ndarray):
         raise ParameterError(
             f"groups must be an array with an entry for each row where the table is a 2-D array, whose columns have no "

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fidelitree.errors import FormatError, ParameterError
 from fidelitree.spaces.blends import Blend, check_blend, neighbours
-from fidelitree.spaces.copies import grouped_if_copied
+from fidelitree.spaces.copies import doubt_groups, grouped_if_copied
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.groups import Groups, taken_out
 from fidelitree.spaces.packing import packed, unpacked
@@ -40,7 +40,17 @@ ASSUMES_EQUAL = "different rows are independent of each other, and each counts o
 INDEPENDENCE = {"rows": ASSUMES_INDEPENDENT, "groups": ASSUMES_GROUPS, "equal": ASSUMES_EQUAL}
 """What is taken to be independent, by what counts once: a row, a group that the user named, or all copies of a row."""
 ASSUMES_NOT_FITTED = "the target was not fitted to them"
+ASSUMES_NEW = "neither the target nor the predictor was changed knowing them"
 ASSUMES_UNSEEN = "the predictor was not made from them"
+
+
+def taken_for_granted(world: World) -> tuple[str, ...]:
+    """What a statement over rows of a table assumes about them; nothing over other worlds.
+
+    >>> taken_for_granted(Rows({"age": [31, 35, 62]}))
+    ('the rows are independent of each other', 'the target was not fitted to them')
+    """
+    return (INDEPENDENCE[world.counted], ASSUMES_NOT_FITTED) if isinstance(world, Rows) else ()
 
 
 @dataclass(frozen=True)
@@ -102,6 +112,8 @@ class Rows(Joint):
         self.inner.flags.writeable = False
         self.blend = check_blend(blend, len(self.product))
         self.groups = grouped_if_copied(self.product, self.inner) if named is None else named
+        if named is not None:
+            doubt_groups(self.product, self.inner, named)
         self._check_parts()
 
     @classmethod

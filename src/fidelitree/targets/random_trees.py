@@ -5,17 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from fidelitree.errors import ParameterError, check_count, show
-from fidelitree.spaces.draw import Stream
+from fidelitree.spaces.draw import Stream, seed_of
 from fidelitree.spaces.features import IsOne
 from fidelitree.spaces.product import ProductSpace, check_space
 from fidelitree.trees.nested import Nested, build
 from fidelitree.trees.tree import Tree
 
 
-def balanced(space: ProductSpace, depth: int, seed: int = 0) -> Tree:
+def balanced(space: ProductSpace, depth: int, seed: int | None = None) -> Tree:
     """A complete tree: distinct features drawn at random on every path, sibling leaves of opposite labels.
 
-    Where the space has fewer features than ``depth``, the tree is as deep as they allow.
+    Where the space has fewer features than ``depth``, the tree is as deep as they allow. Without a seed every call
+    draws another tree.
     """
     check_space(space)
     depth = min(check_count("depth", depth, least=0), len(space))
@@ -33,11 +34,11 @@ def balanced(space: ProductSpace, depth: int, seed: int = 0) -> Tree:
     return build(space, below(0, frozenset(), 0), [0, 1] if depth else [0])
 
 
-def chain(space: ProductSpace, leaves: int, seed: int = 0, exits: int | None = None) -> Tree:
+def chain(space: ProductSpace, leaves: int, seed: int | None = None, exits: int | None = None) -> Tree:
     """A path: features in random order, every node exits where its bit is ``exits``, labels alternate.
 
-    Without ``exits`` a fair coin decides at each node. The last two leaves have different labels. A path over n
-    features has at most n + 1 leaves.
+    Without ``exits`` a fair coin decides at each node; without a seed every call draws another path. The last two
+    leaves have different labels. A path over n features has at most n + 1 leaves.
     """
     check_space(space)
     leaves = min(check_count("leaves", leaves), len(space) + 1)
@@ -56,5 +57,5 @@ def chain(space: ProductSpace, leaves: int, seed: int = 0, exits: int | None = N
     return Tree.build(space, nodes, [0, 1]) if len(order) else Tree.constant(space, 0)
 
 
-def _random(seed: int, family: str) -> np.random.Generator:
-    return np.random.Generator(Stream.named(seed, "target").child(family).lane(0, 0))
+def _random(seed: int | None, family: str) -> np.random.Generator:
+    return np.random.Generator(Stream.named(seed_of(seed), "target").child(family).lane(0, 0))

@@ -178,12 +178,14 @@ def level_of_attempt(attempt: int, delta: float) -> float:
 
 
 def level_in(ledger: str, attempt: int, delta: float) -> float:
-    """The same of an attempt that shares one part of delta with the others of its ledger.
+    """The same of an attempt that shares one part of delta with the others of its ledger; an audit's is alone there.
 
     >>> round(sum(level_in("frontier", number, 1.0) for number in range(1, 500)), 6)
     0.92
     """
     part = LEDGERS.get(ledger, 1.0) * delta
+    if ledger in (AUDIT, INTERVAL):
+        return part
     if ledger != FRONTIER:
         return level_of_attempt(attempt, part)
     return part * _FIRST_ROUND * (1 - _FIRST_ROUND) ** ((attempt - 1) // ROUND) / ROUND

@@ -59,7 +59,7 @@ def test_they_are_those_of_salib_on_the_same_answers() -> None:
         return seen[-1]
 
     found = ft.analyze(spied_on, ANGLES, numbers=True, max_queries=5_000)
-    answers = np.concatenate(seen).reshape(5, -1).T.ravel()  # SALib's order: A, AB of each feature, B, input by input
+    answers = seen[0].reshape(5, -1).T.ravel()  # SALib's order: A, AB of each feature, B, input by input
     problem = {"num_vars": 3, "names": list(ANGLES.names), "bounds": [[-math.pi, math.pi]] * 3}
     theirs = sobol.analyze(problem, answers, calc_second_order=False, num_resamples=2)
     assert found.first == pytest.approx(theirs["S1"], abs=0.01)

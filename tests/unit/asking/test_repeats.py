@@ -19,6 +19,7 @@ from fidelitree.errors import TargetError
 from fidelitree.targets.labels import LabelBook
 
 SPACE = ft.ProductSpace([ft.Numeric("age", 18, 90), ft.Numeric("income", 0, 1)])
+BITS = ft.ProductSpace.bernoulli(10)
 TREE = ft.Tree.constant(SPACE, "young")
 
 
@@ -33,6 +34,8 @@ class Dropout:
         self._rng, self._chance = np.random.default_rng(seed), chance
 
     def __call__(self, batch: Any) -> NDArray[Any]:
+        if isinstance(batch, np.ndarray):  # bits
+            return np.asarray(batch[:, 0] ^ (self._rng.random(len(batch)) < self._chance))
         flipped = self._rng.random(len(batch["age"])) < self._chance
         return np.where((batch["age"] > 40) ^ flipped, "old", "young")
 
@@ -128,10 +131,13 @@ def doors(target: Any, seed: int) -> list[Any]:
         lambda: ft.diff(target, older, SPACE, seed=seed, max_queries=8_000),
         lambda: ft.errors_by_class(ft.Tree.build(SPACE, [0], ["old", "young"]), target, SPACE, seed=seed),
         lambda: ft.learners.cart(target, SPACE, 0.05, seed=seed, max_queries=8_000),
+        lambda: ft.analyze(target, SPACE, seed=seed, max_queries=8_000),
+        lambda: ft.practical_top_down(target, BITS, 0.2, 0.2, seed=seed, max_queries=8_000),
+        lambda: ft.build_top_down(target, BITS, 0.2),
     ]
 
 
-@pytest.mark.parametrize("door", range(7))
+@pytest.mark.parametrize("door", range(10))
 def test_every_door_notices_a_coin(door: int) -> None:
     with pytest.raises(TargetError, match="answered an input differently the second time"):
         doors(Dropout(0.5, 1), seed=0)[door]()
@@ -145,8 +151,8 @@ def test_what_is_meant_to_be_random_is_never_asked_again(door: int) -> None:
         lambda: ft.frontier(target, SPACE, seed=0, max_queries=500, max_leaves=2, deterministic=False),
         lambda: ft.certify(TREE, target, SPACE, seed=0, max_queries=500, deterministic=False),
         lambda: ft.diff(older, target, SPACE, seed=0, max_queries=500, deterministic=False),
-        lambda: ft.practical_top_down(lambda bits: bits[:, 0], ft.ProductSpace.bernoulli(4), 0.2, 0.2),
-        lambda: ft.build_top_down(lambda bits: bits[:, 0], ft.ProductSpace.bernoulli(4), 0.2),
+        lambda: ft.practical_top_down(ft.Tree.build(BITS, [0], [0, 1]), BITS, 0.2, 0.2),
+        lambda: ft.build_top_down(ft.Tree.build(BITS, [0], [0, 1]), BITS, 0.2),
     ]
     found = asks[door]()
     assert CHECK not in dict(getattr(found, "queries", found).paid if door not in {2, 3} else {})
@@ -180,6 +186,70 @@ def test_dropout_left_on_ends_a_run_that_was_certified_before() -> None:
 def test_an_answer_that_depends_on_the_batch_is_noticed() -> None:
     with pytest.raises(TargetError, match="in another batch"):
         ft.certify(TREE, lambda batch: np.where(batch["age"] > batch["age"].mean(), "old", "young"), SPACE, seed=0)
+
+
+def parity(bits: Any) -> NDArray[Any]:
+    return np.asarray(bits[:, :3].sum(axis=1) % 2)
+
+
+@pytest.mark.parametrize("points", [16, 64, 128, 256, 1024])
+def test_where_all_inputs_are_answered_up_to_142_are_asked_again(points: int) -> None:
+    space = ft.ProductSpace.bernoulli(points.bit_length() - 1)
+    shown: list[NDArray[Any]] = []
+
+    def target(bits: Any) -> NDArray[Any]:
+        shown.append(bits.copy())
+        return parity(bits)
+
+    asked = ft.build_top_down(target, space, 0.0)
+    count = space.points or 0
+    again = np.concatenate(shown[1:])
+    assert asked.queries.paid[CHECK] == len(np.unique(again, axis=0)) == min(MOST, count)
+    assert asked.queries.asked == count
+
+
+def test_an_exact_certificate_of_64_inputs_notices_2_percent_of_flips_in_most_runs() -> None:
+    """Two answers differ with probability 4.3 %, so 64 repeats miss it in 6 % of runs; 9 or more of 20 with 5e-7."""
+    space = ft.ProductSpace.bernoulli(6)
+    tree = ft.Tree.build(space, [0], [0, 1])
+    noticed = 0
+    for seed in range(20):
+        try:
+            assert ft.certify(tree, Dropout(0.022, seed), space, seed=seed).delta == 0
+        except TargetError:
+            noticed += 1
+    assert noticed >= 12
+
+
+@pytest.mark.parametrize(("limit", "again"), [(64, 0), (70, 6), (None, 64)])
+def test_of_a_small_space_all_inputs_go_first_and_checks_take_what_a_limit_leaves(
+    limit: int | None, again: int
+) -> None:
+    space = ft.ProductSpace.bernoulli(6)
+    for asks in (ft.analyze, lambda *told, **more: ft.build_top_down(*told, 0.0, **more)):
+        found = asks(parity, space, max_queries=limit)
+        assert (found.queries.asked, found.queries.paid[CHECK]) == (64, again)
+
+
+def test_checks_of_an_analysis_that_draws_are_within_its_limit() -> None:
+    found = ft.analyze(older, SPACE, seed=0, max_queries=2_000)
+    assert found.queries.paid[CHECK] == 94  # one in 20 of 1,899 labels
+    assert 1_890 <= found.queries.asked <= found.queries.paid <= 2_000
+
+
+def test_indices_of_numbers_allow_rounding_and_nothing_more() -> None:
+    assert ft.analyze(Hazard(5e-7), SPACE, numbers=True, seed=0, max_queries=2_000).queries.paid[CHECK] > 0
+    with pytest.raises(TargetError, match="analyze takes functions only"):
+        ft.analyze(Hazard(1e-3), SPACE, numbers=True, seed=0, max_queries=2_000)
+
+
+def test_a_target_that_writes_into_its_inputs_is_asked_again_about_what_it_was_asked() -> None:
+    def spoils(bits: Any) -> NDArray[Any]:
+        found = bits[:, 0].copy()
+        bits[:] = 1 - bits
+        return np.asarray(found)
+
+    assert ft.practical_top_down(spoils, BITS, 0.2, 0.2, seed=0).queries.paid[CHECK] == MOST
 
 
 # --- what the message says
@@ -269,6 +339,25 @@ def test_numbers_that_differ_by_rounding_are_one_answer(share: float) -> None:
     ft.certify(found.tree, Hazard(share), SPACE, tolerance=0.3, seed=0)
 
 
+class Single(Hazard):
+    """Numbers up to 30 in 32 bits, whose last digits depend on the batch, and which jump."""
+
+    def __init__(self, jump: float = 0.0) -> None:
+        super().__init__(5e-7)
+        self._jump = jump
+
+    def __call__(self, batch: Any) -> NDArray[Any]:
+        moved = self._jump * (self.calls % 2)
+        return np.asarray((super().__call__(batch) * 11 + moved).astype(np.float32))
+
+
+def test_a_model_of_32_bits_is_one_answer_under_a_small_tolerance_and_jumps_are_two() -> None:
+    ten = ft.Tree.constant(SPACE, 10.0)
+    assert ft.certify(ten, Single(), SPACE, tolerance=0.01, seed=0, max_queries=3_000).samples > 200
+    with pytest.raises(TargetError, match="answered an input differently the second time"):
+        ft.certify(ten, Single(0.02), SPACE, tolerance=0.01, seed=0, max_queries=3_000)
+
+
 def test_numbers_that_differ_by_more_are_two_answers() -> None:
     with pytest.raises(TargetError, match="answered an input differently the second time"):
         ft.distill(Hazard(0.01), SPACE, 0.1, tolerance=0.3, seed=0)
@@ -289,6 +378,10 @@ def test_of_a_repeat_within_rounding_the_first_answer_stays() -> None:
     [
         (1.0, 1.0 + 5e-10, 1e-12, True),
         (1.0, 1.0 + 5e-9, 1e-12, False),
+        (30.0, 30.0 * (1 + 5e-7), 0.01, True),
+        (30.0, 30.0 + 0.02, 0.01, False),
+        (1e6, 1e6 + 0.5, 0.5, False),
+        (1e6, 1e6 + 0.04, 0.5, True),
         (0.0, 9e-4, 1.0, True),
         (0.0, 2e-3, 1.0, False),
         (1.0, 1.0 + 5e-10, None, False),

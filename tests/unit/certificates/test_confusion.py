@@ -83,6 +83,18 @@ def test_a_frontier_says_it_of_its_knee() -> None:
     assert "never answers" not in str(both)
 
 
+def test_a_lost_answer_is_counted_among_inputs_that_the_line_names() -> None:
+    """The certificate said 118 tests, and the line 3 of 190, without a word about the others."""
+    table = Confusion.of({("ok", "ok"): 110, ("ask", "ok"): 8}, 0.05, target={"ok": 180, "ask": 10})
+    assert table is not None
+    assert table.never_answers(1) == [
+        "The tree never answers: ask (5.3% of inputs: 10 of all 190 test inputs of the run)."
+    ]
+    same = Confusion.of({("ok", "ok"): 110, ("ask", "ok"): 8}, 0.05)
+    assert same is not None
+    assert same.never_answers(1) == ["The tree never answers: ask (6.8% of inputs: 8 of 118)."]
+
+
 def test_many_lost_answers_share_a_line() -> None:
     counts = {(f"label {number}", "ok"): 1 for number in range(8)}
     table = Confusion.of({("ok", "ok"): 92, **counts}, 0.05)

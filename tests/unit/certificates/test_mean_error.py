@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -48,10 +49,16 @@ def test_a_run_tells_how_far_away_it_is_on_average() -> None:
     truth = float(np.abs(found.tree.predict(fresh) - share(fresh)).mean())
     assert truth <= told.bound < 0.5
     assert told.samples == found.certificate.samples
+    answered = found.answers
+    assert answered is not None
+    own = np.abs(found.tree.predict_inner(answered.inputs) - answered.labels).mean()
+    assert told.mean == pytest.approx(own), "of this tree, whichever was tested"
     assert str(told).startswith(f"On average it is at most {told.bound:.4g} away, with 95% confidence (")
     assert found.mean_error(0, 1, delta=0.5).bound < told.bound
     points = ft.frontier(share, SPACE, tolerance=0.1, max_leaves=5, max_queries=2_000)
     assert all(point.mean_error(0, 1).bound < 1 for point in points)
+    other = replace(found, tested=ft.Tree.constant(SPACE, 0.5))
+    assert other.mean_error(0, 1).mean == told.mean
 
 
 @pytest.mark.parametrize(

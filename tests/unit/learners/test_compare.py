@@ -183,6 +183,10 @@ def test_rows_of_a_table() -> None:
     rows = ft.Rows({"a": rng.random(3000) < 0.5, "b": rng.random(3000) < 0.5})
     found = ft.compare(lambda batch: np.asarray(batch["a"]), rows, 0.1, learners=["id3", "optimal"])
     assert found.rows[0].certified
+    assert str(found).splitlines()[-1] == (
+        "Assumes: the rows are independent of each other; the target was not fitted to them."
+    )
+    assert "Assumes" not in found.to_csv()
     assert found.rows[1].remark == "it chooses its own inputs, and these are rows of a table with 2 features"
 
 

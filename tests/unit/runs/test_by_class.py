@@ -68,6 +68,15 @@ def test_a_rare_answer_is_tested_in_other_worlds_too() -> None:
     assert rare.precision[1] - rare.precision[0] < 0.12
 
 
+def test_over_rows_it_says_what_it_assumes() -> None:
+    rows = ft.Rows(MIXED.draw(400, seed=1))
+    tree = ft.Tree.constant(rows.product, "no")
+    (one, *_) = ft.errors_by_class(tree, on_mixed, rows, seed=0, within=0.2)
+    assert str(one).endswith(" (assumes: the rows are independent of each other; the target was not fitted to them)")
+    (one, *_) = ft.errors_by_class(ft.Tree.constant(MIXED, "no"), on_mixed, MIXED, seed=0, within=0.2)
+    assert "assumes" not in str(one)
+
+
 def test_levels_add_up() -> None:
     found = ft.errors_by_class(TREE, on_mixed, MIXED, 0.04, seed=1, max_queries=300)
     assert 2 * sum(one.level for one in found) <= 0.04

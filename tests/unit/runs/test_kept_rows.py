@@ -76,15 +76,15 @@ def test_real_rows_teach_nobody() -> None:
         return rule(batch) ^ mine
 
     honest = ft.distill(rule, table(), 0.1)
-    with pytest.warns(DoubtWarning, match="real rows refute this certificate"):
+    with pytest.warns(DoubtWarning, match="or the model was fitted to rows of this table"):
         lying = ft.distill(liar, table(), 0.1)
     assert honest.tree == lying.tree
     assert honest.certificate.errors == lying.certificate.errors
     assert lying.certificate.real_rows is not None
     assert lying.certificate.real_rows.share > 0.8
-    assert "less than the 90% that is certified over draws. So draws are not like" in " ".join(
-        lying.certificate.sentences(2)
-    )
+    said = " ".join(lying.certificate.sentences(2))
+    assert "that is certified over draws. So draws are not like the rows of this table, or" in said
+    assert "these rows are not new to the model. Assumes:" in said
 
 
 def test_every_point_of_a_frontier_has_its_error_on_real_rows() -> None:
@@ -144,8 +144,9 @@ def test_an_estimate_within_the_certified_interval_is_no_news() -> None:
     )
     assert real.sentences((0.32, 0.4))[0].endswith(
         ", more than the 60% to 68% that is certified over draws. Assumes: the rows are independent of each other; the "
-        "target was not fitted to them."
+        "target was not fitted to them; neither the target nor the predictor was changed knowing them."
     )
+    assert "in line with the 75.08% or more that" in real.sentences((0.1, 0.2492), "75.08%")[0]
     assert ", less than the 90% that is certified over draws." in real.sentences((0.05, 0.1))[0]
     assert "certified" not in real.sentences((0.0, 1.0))[0]
 

@@ -40,7 +40,7 @@ def test_the_certificate_is_exact() -> None:
     assert certificate.tree_digest == result.tree.digest
     assert certificate.space_digest == space.digest
     assert result.space is space
-    assert dict(result.queries.paid) == {"enumerate": 64}
+    assert dict(result.queries.paid) == {"enumerate": 64, "check": 64}
 
 
 def test_it_stops_at_the_first_tree_that_is_good_enough() -> None:

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.ensemble import GradientBoostingClassifier, IsolationForest
 from sklearn.linear_model import LogisticRegression, Perceptron, RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import OneClassSVM
+from sklearn.tree import DecisionTreeClassifier
 
 import fidelitree as ft
 from fidelitree.errors import DoubtWarning
@@ -66,14 +68,46 @@ def test_models_without_one_score_are_refused(logistic: Any) -> None:
     way_out = r"lambda rows: model\.predict_proba\(rows\)\[:, 1\]"
     three = LogisticRegression().fit(X, np.digitize(X[:, 0], [0.3, 0.6]))
     for target in (three, three.predict):
-        with pytest.raises(
-            ft.ParameterError, match=rf"LogisticRegression, which has more than two classes - .*{way_out}"
-        ):
+        with pytest.raises(ft.ParameterError, match=rf"LogisticRegression, which has 3 classes, not two - .*{way_out}"):
             ft.distill(target, SPACE, threshold=0.5)
     with pytest.raises(ft.ParameterError, match="LabelsOnly, which answers labels and has neither"):
         Above(LabelsOnly().predict, 0.5)
     with pytest.raises(ft.TargetError, match=rf"answered float64 of shape .* - .*{way_out}"):
         ft.distill(logistic.predict_proba, SPACE, threshold=0.5)
+
+
+class Listed:
+    """A classifier of its own kind, whose classes are a list."""
+
+    classes_ = [0, 1]  # noqa: RUF012 - as others write it
+
+    def predict(self, batch: Any) -> Any:
+        return (self.predict_proba(batch)[:, 1] > 0.5).astype(int)
+
+    def predict_proba(self, batch: Any) -> Any:
+        return np.column_stack([1 - np.asarray(batch["x"]), batch["x"]])
+
+
+def test_a_detector_of_outliers_is_cut_at_its_decision_function() -> None:
+    """Its labels, -1 and 1, were cut: all thresholds gave the same tree, or a constant one."""
+    table, fresh = SPACE.draw(500, seed=1), SPACE.draw(2_000, seed=3)
+    for model in (IsolationForest(n_estimators=10, random_state=0).fit(table), OneClassSVM().fit(table)):
+        middle = float(np.median(model.decision_function(fresh)))
+        for target in (model.predict, Estimator(model)):
+            assert Above(target, middle)(fresh).mean() == pytest.approx(0.5, abs=0.01)
+
+
+def test_classes_may_be_a_list() -> None:
+    assert (
+        Above(Listed().predict, 0.2)(SPACE.draw(100, seed=4)).tolist()
+        == (np.asarray(SPACE.draw(100, seed=4)["x"]) > 0.2).astype(int).tolist()
+    )
+
+
+def test_a_classifier_of_one_class_is_told_so() -> None:
+    model = DecisionTreeClassifier().fit(X, np.zeros(len(X), int))
+    with pytest.raises(ft.ParameterError, match="DecisionTreeClassifier, which has one class, not two"):
+        Above(model.predict, 0.5)
 
 
 class Rated(Model):
@@ -114,6 +148,25 @@ def test_labels_are_not_taken_for_scores(labels: type) -> None:
         ft.TargetError, match=r"threshold needs scores, and the target answered 0 and 1 only, \d+ times"
     ):
         ft.distill(lambda batch: np.asarray(batch["x"] > 0.5, labels), SPACE, threshold=0.3)
+
+
+@pytest.mark.parametrize("values", [(-1, 1), (1, 2), (0, 5)])
+def test_any_two_whole_values_are_labels(values: tuple[int, int]) -> None:
+    low, high = values
+    with pytest.raises(
+        ft.TargetError, match=rf"the target answered {low} and {high} only, \d+ times: these are labels"
+    ):
+        ft.distill(lambda batch: np.where(np.asarray(batch["x"]) > 0.5, high, low), SPACE, threshold=0.3)
+
+
+@pytest.mark.parametrize(("kind", "labels"), [(bool, True), (int, True), (float, False)])
+def test_a_single_value_is_a_label_if_it_is_no_fraction(kind: type, labels: bool) -> None:
+    target = Above(lambda batch: np.full(len(batch), 1, kind), 0.3)
+    if not labels:
+        assert target(np.zeros(100)).all()
+        return
+    with pytest.raises(ft.ParameterError, match="the target answered 1 only, 100 times: these are labels, not scores"):
+        target(np.zeros(100))
 
 
 def test_fractions_that_are_labels_are_doubted() -> None:

@@ -55,6 +55,49 @@ def test_so_they_are_where_a_table_is_given() -> None:
     assert (world.kept.count, world.kept.counted) == (30, "equal")
 
 
+@pytest.mark.filterwarnings("ignore:column 'key' has 1,800 different texts")
+@pytest.mark.parametrize("ids", ["numbers", "texts", "both", "fractions"])
+def test_copies_are_found_behind_columns_of_different_values(ids: str) -> None:
+    """Four of four bounds over such a table were false, without a word."""
+    table: dict[str, Any] = repeated(columns(60), 30)
+    if ids in {"numbers", "both"}:
+        table["visit"] = np.arange(1_800)
+    if ids in {"texts", "both"}:
+        table["key"] = [f"id{k}" for k in range(1_800)]
+    if ids == "fractions":
+        table["stamp"] = np.random.default_rng(5).random(1_800)
+    with pytest.warns(
+        ft.CopiedRowsWarning, match=r"teaches but for (visit|key|visit and key|stamp), whose values are all"
+    ):
+        rows = ft.Rows(table)
+    assert rows.groups is not None
+    assert (rows.groups.count, rows.counted) == (60, "equal")
+    with pytest.warns(ft.CopiedRowsWarning, match="whose values are all different"):
+        assert world_of(table).kept is not None
+
+
+def test_rows_with_numbers_that_repeat_by_nature_are_left_alone() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ft.CopiedRowsWarning)
+        rng = np.random.default_rng(1)
+        assert ft.Rows(columns(2_000) | {"id": np.arange(2_000)}).groups is None
+        assert ft.Rows({"a": rng.random(500) < 0.5, "b": rng.random(500) < 0.1, "id": np.arange(500)}).groups is None
+        assert ft.Rows({"a": rng.random(500), "b": rng.random(500)}).groups is None
+        assert ft.Rows({"id": np.arange(50)}).groups is None
+
+
+def test_a_column_that_parts_equal_rows_is_doubted_and_left_as_it_is() -> None:
+    table = repeated(columns(60), 30) | {"visit": np.arange(1_800), "half": np.arange(1_800) // 7}
+    for groups, count in (("visit", 1_800), ("half", 258)):
+        with pytest.warns(ft.CopiedRowsWarning, match="equal a row of another group that teaches") as caught:
+            rows = ft.Rows({name: table[name] for name in ("a", "b", "c", groups)}, groups=groups)
+        assert len(caught) == 1
+        assert rows.groups is not None
+        assert (rows.groups.count, rows.counted) == (count, "groups")
+        with pytest.warns(ft.CopiedRowsWarning, match="The groups were left as they are"):
+            world_of({name: table[name] for name in ("a", "b", "c", groups)}, groups)
+
+
 def test_ways_out_are_taken_without_a_word() -> None:
     table = repeated(columns(60), 30)
     with warnings.catch_warnings():

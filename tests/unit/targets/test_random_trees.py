@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 import numpy as np
 import pytest
 
@@ -112,3 +114,11 @@ def test_bad_arguments_are_refused(call: object, message: str) -> None:
     with pytest.raises(ft.ParameterError) as caught:
         call(ft.ProductSpace.bernoulli(3))
     assert str(caught.value) == message
+
+
+def test_without_a_seed_every_call_draws_another_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fidelitree.spaces.draw.fresh_seed", count(1).__next__)
+    space = ft.ProductSpace.bernoulli(30)
+    assert len({balanced(space, 4).digest for _ in range(3)}) == 3
+    assert len({chain(space, 8).digest for _ in range(3)}) == 3
+    assert balanced(space, 4, seed=1) == balanced(space, 4, seed=1)

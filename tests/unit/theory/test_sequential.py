@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import special
 
+import fidelitree as ft
 import reference
 from fidelitree.theory import sequential
 from fidelitree.theory.sequential import (
+    LEDGERS,
     Bet,
     accepts,
     divergence,
     error_bound,
+    level_in,
     level_of_attempt,
     log_e_value,
     log_e_value_below,
@@ -368,3 +373,15 @@ def test_bad_luck_is_not_yet_a_refutation() -> None:
     bet.count(3, 0)
     assert bet.unlucky(0.1)
     assert not Bet(0.05).unlucky(0.1)
+
+
+def test_the_page_of_promises_has_the_parts_of_delta() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "promises.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| (\w+) \| .* \| (\d+)% \|", page, re.MULTILINE))
+    assert {name: int(share) / 100 for name, share in rows.items()} == LEDGERS
+    for alone in ("audit", "interval"):
+        assert level_in(alone, 1, 0.05) == LEDGERS[alone] * 0.05
+    space = ft.ProductSpace.bernoulli(30)
+    for epsilon in (0.1, None):
+        found = ft.certify(ft.Tree.constant(space, 0), lambda bits: 0 * bits[:, 0], space, epsilon, max_queries=300)
+        assert found.level == pytest.approx(level_in(found.ledger, 1, 0.05))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from fidelitree.asking.access import as_used
 from fidelitree.asking.repeats import most_checks
 from fidelitree.certificates.store import CERTIFICATE, POINT, load
-from fidelitree.display.wording import at_least, percent, span
+from fidelitree.display.wording import at_least, at_most, percent, span
 from fidelitree.errors import check_count, check_delta, check_epsilon, check_share
 from fidelitree.runs.agree.audit import approved, certify
 from fidelitree.runs.agree.claim import APPROVAL_LABELS, Approval
@@ -90,7 +90,7 @@ class _Test:
         """What is allowed, in words."""
         if self.epsilon is not None:
             return f"epsilon allows {percent(self.epsilon)}"
-        return f"{percent(self.approved)} was approved, and {percent(self.allowed)} is allowed"
+        return f"{at_most(self.approved)} was approved, and {at_most(self.allowed)} is allowed"
 
     @property
     def way_out(self) -> str:

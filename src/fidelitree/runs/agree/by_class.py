@@ -26,6 +26,7 @@ from fidelitree.display.wording import shown, span
 from fidelitree.errors import ParameterError, check_delta, check_observer, check_one_kind, check_share, check_switch
 from fidelitree.runs.input_source import BoxDraws, source_of
 from fidelitree.spaces.draw import Stream, seed_of
+from fidelitree.spaces.rows import taken_for_granted
 from fidelitree.targets.fitted import warn_if_fitted
 from fidelitree.theory.sequential import interval, level_of_attempt
 from fidelitree.trees.tree import Tree, check_tree
@@ -43,7 +44,7 @@ class ClassErrors:
     """One label: how often the target agrees where the tree gives it, and the tree where the target gives it.
 
     ``answered`` and ``given`` count the inputs behind the two. Both intervals hold together with those of all labels.
-    ``seed`` chose all draws of the run.
+    ``seed`` chose all draws of the run. ``assumes`` is what intervals over rows of a table take for granted.
     """
 
     label: Any
@@ -53,6 +54,7 @@ class ClassErrors:
     given: int = 0
     found: int = 0
     seed: int | None = None
+    assumes: tuple[str, ...] = ()
 
     @property
     def precision(self) -> Ends:
@@ -65,7 +67,8 @@ class ClassErrors:
         return interval(self.found, self.given, self.level)
 
     def __str__(self) -> str:
-        return f"{shown(self.label)}: precision {span(*self.precision)}, recall {span(*self.recall)}"
+        told = f" (assumes: {'; '.join(self.assumes)})" if self.assumes else ""
+        return f"{shown(self.label)}: precision {span(*self.precision)}, recall {span(*self.recall)}{told}"
 
 
 def errors_by_class(
@@ -133,12 +136,12 @@ def errors_by_class(
         warn_if_fitted(target, space.table, known_seed)
     memory = Memory.within(REMEMBERED_BYTES, space.product) if deterministic else None
     counted = Counted(target, space.product, memory, Budget(max_queries=max_queries), observer=observer)
-    counted.repeats = Repeats() if deterministic else None
+    counted.repeats = Repeats(points=space.product.points) if deterministic else None
     audit = _Audit(tree, counted, space, check_delta(delta), known_seed)
     with suppress(BudgetSpent):
         audit.run(width)
     found = sorted(audit.classes.values(), key=lambda one: str(one.label))
-    return tuple(replace(one, seed=known_seed) for one in found)
+    return tuple(replace(one, seed=known_seed, assumes=taken_for_granted(space)) for one in found)
 
 
 class _Audit:

@@ -14,16 +14,18 @@ from fidelitree.asking.access import as_used
 from fidelitree.asking.counted import Counted, Queries
 from fidelitree.asking.limits import Budget
 from fidelitree.asking.on_device import OnDevice
+from fidelitree.asking.repeats import EACH, MOST, Repeats
 from fidelitree.display.canvas import bars, check_suffix, save
 from fidelitree.display.wording import tag
 from fidelitree.errors import NoDiagramError, ParameterError, check_choice, check_count, check_delta, check_switch
 from fidelitree.exact.device_table import FROM, MOST_FEATURES, DeviceTable
-from fidelitree.exact.engine import exact_subfunction
+from fidelitree.exact.engine import exact_subfunction, free_of_charge
 from fidelitree.runs.analysis.control_variate import corrected
 from fidelitree.runs.analysis.sobol import SobolIndices, sobol_indices
 from fidelitree.runs.analysis.stars import Stars, able_to_change, draw_stars, stars_of_rows, stars_of_world, trial_level
 from fidelitree.spaces.draw import Stream, seed_of
 from fidelitree.spaces.region import Region
+from fidelitree.spaces.rows import taken_for_granted
 from fidelitree.targets.labels import LabelBook
 from fidelitree.theory.sequential import lower_bound, upper_bound
 
@@ -54,6 +56,7 @@ class Analysis:
         delta: The chance that one of the intervals is wrong.
         reason: Why inputs were drawn where an exact analysis was tried first.
         seed: Chose all draws; None where nothing was drawn.
+        assumes: What intervals over rows of a table take for granted.
 
     Examples:
         >>> from fidelitree.spaces.product import ProductSpace
@@ -71,6 +74,7 @@ class Analysis:
     delta: float = 0.0
     reason: str = ""
     seed: int | None = None
+    assumes: tuple[str, ...] = ()
 
     @property
     def total_influence(self) -> float:
@@ -133,7 +137,8 @@ class Analysis:
             span = "" if self.exact else f"  [{low:.4f}, {high:.4f}]"
             lines.append(f"{self.names[i]:<{width}}  {self.influences[i]:.4f}{span}")
         how = "exact" if self.exact else f"estimated, seed {self.seed}{self.reason and f': {self.reason}'}"
-        return "\n".join([f"influence of each feature ({how}); total {self.total_influence:.4f}", *lines])
+        told = f". Assumes: {'; '.join(self.assumes)}" if self.assumes else ""
+        return "\n".join([f"influence of each feature ({how}); total {self.total_influence:.4f}{told}", *lines])
 
     def __repr__(self) -> str:
         how = "exact" if self.exact else f"{1 - self.delta:.4g} for all"
@@ -207,7 +212,7 @@ def analyze(
         numbers: Whether the target answers numbers: then Sobol indices take the place of influences.
         threshold: Turns scores into labels: 1 above this value, otherwise 0; of a classifier, by its second class.
         method: "exact" refuses to estimate, "sampled" always draws, "auto" does what costs less.
-        max_queries: The most labels; where it is left out, 4,096 to list all inputs, or 100,000 to draw.
+        max_queries: The most rows paid; where it is left out, 4,096 labels to list all inputs, or 100,000 to draw.
         delta: The chance that one of the intervals is wrong.
         seed: Chooses all draws: the same seed gives the same result. None takes a fresh one, which is recorded.
 
@@ -236,7 +241,9 @@ def analyze(
     region = Region.of(space.product, given)
     if (region.mass if space.masses is None else space.masses.mass(region)) == 0:
         raise ParameterError(f"given must name a region of positive probability; {region} has probability 0")
-    queries = DRAW_UNASKED if budget.max_queries is None else budget.max_queries
+    listed = space.independent is not None and method != "sampled" and not numbers
+    counted.equality = replace(counted.equality, numbers=numbers)
+    queries = _labels(counted, region, budget.max_queries, listed)
     known_seed = seed_of(seed)
     stream = Stream.named(known_seed, "analyze")
     if numbers:
@@ -245,16 +252,33 @@ def analyze(
         if method == "exact":
             raise ParameterError("method must not be 'exact' over rows of a table: there are more rows than these")
         stars = stars_of_rows(counted, space.table, region, queries, stream)
-        return replace(_estimated(counted, stars, delta), seed=known_seed)
+        return replace(_estimated(counted, stars, delta), seed=known_seed, assumes=taken_for_granted(space))
     if space.independent is None:
         stars = stars_of_world(counted, _redraws(space, method), region, queries, stream)
-        return replace(_estimated(counted, stars, delta), seed=known_seed)
+        return replace(_estimated(counted, stars, delta), seed=known_seed, assumes=taken_for_granted(space))
     may_ask = LIST_UNASKED if budget.max_queries is None else budget.max_queries
     found = _exactly(counted, region, method, may_ask)
     if isinstance(found, Analysis):
         return found
     stars = draw_stars(counted, region, queries, stream)
     return replace(_estimated(counted, stars, delta), reason=found, seed=known_seed)
+
+
+def _labels(counted: Counted, region: Region, limit: int | None, listed: bool) -> int:
+    """Have some inputs asked again, and return how many labels a limit leaves for draws beside them."""
+    if free_of_charge(counted):
+        return DRAW_UNASKED if limit is None else limit
+    way_out = "or use ft.distill with deterministic=False: analyze takes functions only"
+    counted.equality = replace(counted.equality, way_out=way_out)
+    counted.repeats = Repeats(points=region.points)
+    if limit is None:
+        return DRAW_UNASKED
+    listed = listed and region.points is not None and region.points <= limit
+    checks = limit - (region.points or 0) if listed else limit // EACH
+    if not listed and limit - checks < 2 * (len(region.space) + 2):  # the least that a run can do with
+        checks = 0
+    counted.repeats.most = min(MOST, checks)
+    return limit - counted.repeats.most
 
 
 def _sobol(counted: Counted, space: World, region: Region, method: str, how: tuple[int, Stream, float]) -> SobolIndices:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -22,7 +23,7 @@ from fidelitree.targets.models.remote import OnTerms, terms_of
 
 Rule = str | float
 SCORE = "score"
-_TELLING = 64  # answers of 0 and 1 that are taken for labels
+_TELLING = 64  # answers with two whole values, or a single one, that are taken for labels
 _WAY_OUT = "give the score of one class: lambda rows: model.predict_proba(rows)[:, 1]"
 
 
@@ -40,7 +41,7 @@ class Above(OnTerms):
         self.target = self.inside = scored(target)
         said = getattr(target, "name", None) or getattr(target, "__qualname__", None) or type(target).__qualname__
         self.name = f"{said} > {self.threshold:g}"
-        self._seen: dict[float, int] | None = {0.0: 0, 1.0: 0}  # answers so far, until one is neither
+        self._seen: Counter[float] | None = Counter()  # whole answers so far, until there is another one, or a third
 
     @property
     def terms(self) -> Any:
@@ -66,26 +67,34 @@ class Above(OnTerms):
         return labels_of(scores, self.threshold)
 
     def _look_for_labels(self, scores: NDArray[Any]) -> None:
-        """Refuse whole numbers, and doubt fractions, if all answers so far are 0 or 1: any cut does the same."""
-        assert self._seen is not None, "labels are looked for until a score is neither 0 nor 1"
-        for value in self._seen:
-            self._seen[value] += int(np.count_nonzero(scores == value))
-        if np.any((scores != 0) & (scores != 1)):
+        """Refuse whole numbers, and doubt fractions, if answers so far have two whole values: cuts do the same.
+
+        A single value is refused if it is a truth value or a whole number.
+        """
+        assert self._seen is not None, "labels are looked for until there is a score that is none"
+        values, counts = np.unique(scores.astype(np.float64), return_counts=True)
+        self._seen.update(dict(zip(values.tolist(), counts.tolist(), strict=True)))
+        known, whole = sorted(self._seen), scores.dtype.kind != "f"
+        if len(known) > 2 or not all(value.is_integer() for value in known):
             self._seen = None
-        elif all(self._seen.values()) and sum(self._seen.values()) >= _TELLING:
-            told = f"the target answered 0 and 1 only, {sum(self._seen.values())} times: these are labels, not scores"
+        elif self._seen.total() >= _TELLING and (len(known) > 1 or whole):
+            named, times = " and ".join(f"{value:g}" for value in known), self._seen.total()
+            told = f"the target answered {named} only, {times} times: these are labels, not scores"
             self._seen = None
-            if scores.dtype.kind != "f":
+            if whole:
                 raise ParameterError(f"threshold needs scores, and {told} - {_WAY_OUT}; or leave threshold out")
             warn(f"threshold may do nothing: {told} - {_WAY_OUT}")
 
 
 class SecondClass:
-    """The score of a fitted classifier for the second of its two classes: a probability, or a decision function."""
+    """The score of a fitted classifier for the second of its two classes: a probability, or a decision function.
 
-    def __init__(self, model: Any, received: Callable[[Any], Any] | None = None) -> None:
+    That of a detector (-1 and 1) is its decision function: higher is more usual.
+    """
+
+    def __init__(self, model: Any, received: Callable[[Any], Any] | None = None, method: str = "") -> None:
         self.model, self.received = model, received
-        self.method = "predict_proba" if hasattr(model, "predict_proba") else "decision_function"
+        self.method = method or ("predict_proba" if hasattr(model, "predict_proba") else "decision_function")
 
     def __call__(self, batch: Any) -> NDArray[Any]:
         scores = np.asarray(getattr(self.model, self.method)(batch if self.received is None else self.received(batch)))
@@ -104,17 +113,18 @@ def scored(target: Any) -> Any:
     """
     owner = getattr(target, "__self__", None) if getattr(target, "__name__", "") == "predict" else None
     model = target.model if isinstance(target, Estimator) else owner
-    classes = getattr(model, "classes_", None)
+    classes, name = getattr(model, "classes_", None), type(model).__name__
+    received = target.received if isinstance(target, Estimator) else None
+    if classes is None and _decides(model):
+        return SecondClass(model, received, "decision_function")
     if classes is not None:
-        name = type(model).__name__
-        if not isinstance(classes, np.ndarray) or classes.ndim != 1 or len(classes) != 2:
-            raise ParameterError(f"threshold must be left out for {name}, which has more than two classes - {_WAY_OUT}")
+        _check_two(classes, name)
         if not (hasattr(model, "predict_proba") or hasattr(model, "decision_function")):
             raise ParameterError(
                 f"threshold must be left out for {name}, which answers labels and has neither predict_proba nor "
                 f"decision_function"
             )
-        return SecondClass(model, target.received if isinstance(target, Estimator) else None)
+        return SecondClass(model, received)
     rule = getattr(target, "rule", None) if isinstance(target, Model) else None
     if isinstance(rule, float):
         target = copy.copy(target)
@@ -123,6 +133,22 @@ def scored(target: Any) -> Any:
     elif rule not in (None, SCORE):
         raise ParameterError(f"threshold must be left out for a model with labels={rule!r} - {_WAY_OUT}")
     return target
+
+
+def _decides(model: Any) -> bool:
+    """Whether a model without classes scores its inputs, as detectors of outliers do, whose labels are -1 and 1."""
+    return callable(getattr(model, "predict", None)) and callable(getattr(model, "decision_function", None))
+
+
+def _check_two(classes: Any, name: str) -> None:
+    """Refuse a classifier that has not two classes, and whose answer is several labels."""
+    try:
+        found = np.asarray(classes)
+    except ValueError:  # of several outputs, with different numbers of classes
+        found = np.zeros((2, 2))
+    if found.ndim != 1 or len(found) != 2:
+        what = "several outputs" if found.ndim != 1 else "one class" if len(found) == 1 else f"{len(found)} classes"
+        raise ParameterError(f"threshold must be left out for {name}, which has {what}, not two - {_WAY_OUT}")
 
 
 def check_rule(rule: Any) -> Rule:

@@ -190,3 +190,23 @@ def test_time_is_kept_there_too() -> None:
     there, _ = both(lambda x: x[:, 0] > 0)
     found = ft.certify(Tree.constant(space, False), there, space, 1e-9, seed=1, max_seconds=0)
     assert (found.samples, found.holds) == (0, False)
+
+
+def test_dropout_left_on_is_noticed_there_too() -> None:
+    space = ft.ProductSpace.bernoulli(20)
+    there, _ = both(lambda x: (nn.functional.dropout(x, 0.3).sum(dim=1) > 10).long())
+    for door in (
+        lambda: ft.practical_top_down(there, space, 0.2, 0.2, seed=0),
+        lambda: ft.analyze(there, space, seed=0),
+    ):
+        with pytest.raises(
+            ft.TargetError, match=r"answered an input differently .* The input: x0 = [01], .*model\.eval"
+        ):
+            door()
+
+
+def test_what_answers_the_same_is_asked_again_142_times_there_and_counts_the_same() -> None:
+    space = ft.ProductSpace.bernoulli(6, 0.4)
+    there, here = both(network(6))
+    paid = [ft.practical_top_down(one, space, 0.25, 0.2, seed=0, max_leaves=2).queries.paid for one in (there, here)]
+    assert paid[0]["check"] == paid[1]["check"] == 142
