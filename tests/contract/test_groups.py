@@ -13,6 +13,7 @@ import pytest
 import fidelitree as ft
 from fidelitree import testing
 from fidelitree.certificates import standalone
+from fidelitree.certificates.certificate import ASSUMES_UNFORESEEN
 from fidelitree.learners import LEARNERS
 from fidelitree.spaces.given import world_of
 from fidelitree.spaces.rows import ASSUMES_GROUPS, ASSUMES_INDEPENDENT, ASSUMES_NEW, ASSUMES_NOT_FITTED
@@ -132,13 +133,17 @@ def test_a_difference_over_rows_says_it_too() -> None:
         (ft.Rows(table(), groups="person"), ASSUMES_GROUPS),
         (ft.Rows(table().drop(columns="person")), ASSUMES_INDEPENDENT),
     ):
-        found = ft.diff(model, small, space, epsilon=0.2, seed=0)
-        assert found.assumes == ("inputs are rows like those of this table", said, "neither target was fitted to them")
-        assert f"Assumes: {'; '.join(found.assumes)}." in str(found)
-        assert found.to_dict()["assumes"] == list(found.assumes)
-    drawn = ft.diff(model, small, ft.Rows(table(), groups="person").product, epsilon=0.2, seed=0)
-    assert drawn.assumes == ()
-    assert "assumes" not in drawn.to_dict()
+        taken = ("inputs are rows like those of this table", said, "neither target was fitted to them")
+        for told, foreseen in (({}, ()), ({"seed": 0}, (ASSUMES_UNFORESEEN,))):
+            found = ft.diff(model, small, space, epsilon=0.2, **told)
+            assert found.assumes == (*taken, *foreseen)
+            assert f"Assumes: {'; '.join(found.assumes)}." in str(found)
+            assert found.to_dict()["assumes"] == list(found.assumes)
+    drawn = ft.Rows(table(), groups="person").product
+    assert ft.diff(model, small, drawn, epsilon=0.2, seed=0).assumes == (ASSUMES_UNFORESEEN,)
+    fresh = ft.diff(model, small, drawn, epsilon=0.2)
+    assert fresh.assumes == ()
+    assert "assumes" not in fresh.to_dict()
 
 
 def test_an_audit_needs_groups_enough() -> None:
