@@ -98,7 +98,7 @@ def _refuted(comparison: Comparison) -> dict[str, str]:
     """The learners whose certificates real rows refute, each with what these rows say."""
     certificates = {name: found.certificate for name, found in comparison.results.items()}
     return {
-        name: f"{name}: {' '.join(found.real_rows.sentences(found.interval))}"
+        name: f"{name}: {' '.join(found.real_rows.sentences(found.interval, found.agreement))}"
         for name, found in certificates.items()
         if found.holds and found.refuted_by_rows and found.real_rows is not None
     }
