@@ -39,7 +39,7 @@ from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
     from fidelitree.exact.subfunction import Subfunction
-    from fidelitree.search.local.archive import Point
+    from fidelitree.search.local.by_leaves import Point
     from fidelitree.search.local.coded import Coded
     from fidelitree.trees.tree import Tree
 

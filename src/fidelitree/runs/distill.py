@@ -16,6 +16,7 @@ from fidelitree.errors import ParameterError, check_choice, check_delta, check_e
 from fidelitree.exact.cells import ALL_SUBSETS
 from fidelitree.exact.engine import free_of_charge
 from fidelitree.runs.all_answers import distil_exactly, distil_known, no_error_allowed
+from fidelitree.runs.deferring import check_deferring, distil_deferring
 from fidelitree.runs.frontier import frontier
 from fidelitree.runs.frontier_of_attempts import at_the_knee, frontier_of, shortfall
 from fidelitree.runs.goal import Goal, recorded, result_of
@@ -24,13 +25,12 @@ from fidelitree.runs.kept_rows import KeptRows, beside, doubted
 from fidelitree.runs.last_tests import CERTIFIED, OutOfReach, put_to_test, still_certified, use_reserve
 from fidelitree.runs.outcome import Outcome, best_so_far
 from fidelitree.runs.session import Session, Strategy
+from fidelitree.runs.size_grid import LARGEST
 from fidelitree.runs.stopping import AsTested, FewestLeaves, Known, Smallest, Stopping, exact_error, lists_its_answers
 from fidelitree.runs.strategies.bit_strategy import BitStrategy
-from fidelitree.runs.strategies.defer_strategy import check_deferring, distil_deferring
 from fidelitree.runs.strategies.greedy import Greedy
 from fidelitree.runs.strategies.round_strategy import RoundStrategy
 from fidelitree.runs.strategies.shrinking import SPENT, shrunk
-from fidelitree.runs.strategies.sized_trees import LARGEST
 from fidelitree.runs.strategies.table_strategy import (
     FAITHFUL,
     FRUGAL,

@@ -13,15 +13,17 @@ from fidelitree.asking.limits import Budget, Running, Workers, given
 from fidelitree.asking.memory import Memory
 from fidelitree.errors import check_choice, check_count, check_delta, check_switch, check_tolerance
 from fidelitree.runs.all_answers import known_points
+from fidelitree.runs.curve_goal import Curve
 from fidelitree.runs.frontier_result import Frontier
 from fidelitree.runs.goal import Goal, recorded, result_of
 from fidelitree.runs.input_source import source_of
 from fidelitree.runs.kept_rows import KeptRows, beside_all, doubted
+from fidelitree.runs.learning import EFFORTS
+from fidelitree.runs.loop import Loop
 from fidelitree.runs.outcome import Outcome
 from fidelitree.runs.session import Session
+from fidelitree.runs.size_grid import LARGEST, sizes_up_to
 from fidelitree.runs.stopping import exact_error, lists_its_answers
-from fidelitree.runs.strategies.frontier_strategy import EFFORTS, FrontierStrategy, learn_and_test
-from fidelitree.runs.strategies.sized_trees import LARGEST, sizes_up_to
 from fidelitree.spaces.draw import seed_of
 from fidelitree.theory.sequential import FRONTIER
 
@@ -115,9 +117,10 @@ def frontier(
         counted = opened.counted(Memory.usual(opened.space) if deterministic else None, budget, observer)
         kept = KeptRows.ask(counted, space)
         session = Session.of(counted, source_of(space, goal.seed), goal, observer, FRONTIER)
-        strategy = FrontierStrategy(session, sizes_up_to(most), EFFORTS[prefer], goal.seed)
-        found = Frontier.of(_points(session, strategy, goal), goal.delta, most, strategy.mistakes)
-        found = replace(found, forecast=strategy.forecast)
+        curve = Curve(sizes_up_to(most), EFFORTS[prefer])
+        loop = Loop.of(session, curve, goal.seed)
+        found = Frontier.of(_points(loop, goal), goal.delta, most, loop.mistakes)
+        found = replace(found, forecast=curve.forecast)
         found = beside_all(found, kept)
         with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
             observer(Finished(counted.asked, found[-1].leaves, found[-1].error_bound, found.reason))
@@ -126,28 +129,29 @@ def frontier(
     return found.told(space, *recorded(frontier, target, goal, call, running))
 
 
-def _points(session: Session, strategy: FrontierStrategy, goal: Goal) -> list[Distillation]:
+def _points(loop: Loop[str], goal: Goal) -> list[Distillation]:
     """By knowing every answer where that is cheaper, else by learning and testing."""
-    counted, reason = session.counted, ""
+    session, reason = loop.session, ""
     if session.source.independent is not None and goal.tolerance is None:
         try:
-            known = known_points(counted, strategy.sizes, goal.seed)
+            known = known_points(session.counted, loop.goal.sizes, goal.seed)
         except KeyboardInterrupt:
-            if not counted.book.seen:
+            if not session.counted.book.seen:
                 raise
             known, reason = None, "interrupted"
         if known is not None:
             return known
-    reason = reason or learn_and_test(session, strategy)
-    return [_result(session, attempt, goal, reason) for attempt in _opened(session)]
+    reason = reason or loop.ending()
+    return [_result(session, attempt, goal, reason) for attempt in _opened(loop)]
 
 
-def _opened(session: Session) -> list[Attempt]:
-    """The points' attempts; where the run ended before there were any, those that stand."""
-    attempts = session.attempts
-    if not attempts.all and not attempts.standing.live:
-        attempts.open(session.always(attempts.standing.usual() or session.counted.book.sorted()[0]), written_down=False)
-    return attempts.all or attempts.standing.live
+def _opened(loop: Loop[str]) -> list[Attempt]:
+    """The points' attempts; where the run ended before all sizes had one, those that stand, too."""
+    attempts = loop.attempts
+    if not attempts.live:
+        usual = attempts.standing.usual() or loop.counted.book.sorted()[0]
+        attempts.open(loop.session.always(usual), written_down=False)
+    return attempts.live if loop.goal.learning else attempts.all
 
 
 def _result(session: Session, attempt: Attempt, goal: Goal, reason: str) -> Distillation:

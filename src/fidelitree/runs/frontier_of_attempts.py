@@ -15,7 +15,7 @@ from fidelitree.display.wording import leaves as in_words
 from fidelitree.runs.frontier_result import PRICE, Frontier
 from fidelitree.runs.goal import Goal, result_of
 from fidelitree.runs.outcome import Outcome
-from fidelitree.runs.strategies.sized_trees import sizes_up_to
+from fidelitree.runs.size_grid import sizes_up_to
 from fidelitree.search.optimal.substitutes import Prunings
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from fidelitree.display.frontier_chart import Mark, chart, figure_of, table
 from fidelitree.display.wording import at_least, at_most, join, tag
 from fidelitree.display.wording import leaves as in_words
 from fidelitree.errors import FormatError, MissingExtraError, ParameterError, check_count, check_number
+from fidelitree.runs.forecast import Forecast, halved
 from fidelitree.runs.result import Distillation
-from fidelitree.runs.strategies.forecast import Forecast, halved
 from fidelitree.theory.sequential import FRONTIER, error_bound, level_in
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ Binning turns inputs of any features into rows of small integers, which the sear
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from fidelitree.search.local.coded import MOST_BINS, Bins, Coded, binned, binned_columns
 from fidelitree.spaces.features import AtMost, IsIn, IsOne, Test, midway
-from fidelitree.trees.nested import Nested, build, mapped, simplest
+from fidelitree.trees.nested import Nested, build, mapped, of, simplest
 
 if TYPE_CHECKING:
     from fidelitree.spaces.features import Feature
@@ -117,6 +117,32 @@ class Binning:
         # Midway between known values is where a reader expects a cut, but for what rounding adds to it.
         digits = range(-3, 16) if feature.points is None else range(9, 10)
         return AtMost(i, short_cut(low, high, digits), missing), no, yes
+
+    def nested(self, tree: Tree, codes: Mapping[Any, int]) -> Nested:
+        """A tree of inputs as one over bins, the inverse of `tree`: a cut goes to the nearest one below it.
+
+        ``codes`` are the codes of its labels.
+        """
+        return mapped(of(tree, lambda node: codes[tree.label(node)]), self._binned)
+
+    def _binned(self, test: Test, no: Nested, yes: Nested) -> Nested:
+        if isinstance(test, IsOne):
+            return AtMost(test.feature, 0), yes, no
+        if not isinstance(test, AtMost):
+            return test, no, yes
+        i = test.feature
+        cuts = self.cuts[i]
+        assert cuts is not None, "numbers have cuts"
+        gaps = i in self.gaps
+        low, high = (side[: len(side) - gaps] for side in cuts)  # the last cut parts missing numbers from all others
+        place = int(np.searchsorted(low, test.cut, "right"))  # of the first bin above the cut
+        if len(low) and test.cut >= high[-1]:
+            place = len(low) + 1
+        if gaps and test.missing:
+            return (AtMost(len(self.space) + self.gaps.index(i), place), no, yes) if place <= len(low) else yes
+        if place > len(low) and not gaps:
+            return yes
+        return (AtMost(i, place - 1), no, yes) if place else no
 
 
 def _with_gaps(column: Floats) -> tuple[Bins, Floats, Floats]:

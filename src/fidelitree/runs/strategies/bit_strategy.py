@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from fidelitree.certificates.attempts import LATE, Attempt, Attempts
 from fidelitree.exact.engine import ENUMERATE_UNASKED
+from fidelitree.runs.size_grid import sizes_up_to
 from fidelitree.runs.stopping import forecast, price
-from fidelitree.runs.strategies.sized_trees import sizes_up_to
 from fidelitree.search.bits.explore import Explorer, Weights
 from fidelitree.search.bits.learner import BitLearner
 from fidelitree.search.bits.rivals import Rivals

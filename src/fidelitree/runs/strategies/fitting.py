@@ -18,7 +18,7 @@ from fidelitree.search.numbers.growth import Numbers, errors
 
 if TYPE_CHECKING:
     from fidelitree.runs.session import Session, TrainingSet
-    from fidelitree.search.local.archive import Point
+    from fidelitree.search.local.by_leaves import Point
     from fidelitree.trees.nested import Nested
     from fidelitree.trees.tree import Tree
 

@@ -19,10 +19,12 @@ from fidelitree.certificates.attempts import LATE, LOOK, Attempt
 from fidelitree.display.wording import percent
 from fidelitree.exact.engine import ENUMERATE_UNASKED
 from fidelitree.runs.last_tests import OutOfReach, tried
+from fidelitree.runs.loop import loss_of
 from fidelitree.runs.session import Session, TrainingSet
+from fidelitree.runs.size_grid import LARGEST, sizes_up_to
 from fidelitree.runs.strategies.fitting import Fitting, LabelFitting, NumberFitting
-from fidelitree.runs.strategies.sized_trees import LARGEST, sized_trees, sizes_up_to
 from fidelitree.runs.strategies.table_limits import LEAVES, Allowance, LearningCurve
+from fidelitree.search.archive import Archive
 from fidelitree.search.labelled import HELD
 from fidelitree.search.questions import Steps, Tests
 from fidelitree.trees.nested import Nested, size
@@ -164,14 +166,14 @@ class TableStrategy:
             return [self.tree()]
         size = min(self.tree().size, self._leaves)
         sizes = sorted({*sizes_up_to(min(LARGEST, self._leaves)), size})
+        loss = loss_of(self._session, self._seed, self._hurry)
+        archive = Archive(self._source.product, self._counted.book, loss)
+        archive.add(self._pool.inner, self._pool.codes)
         try:
-            found = sized_trees(self._session, self._pool, sizes, self._seed, watch=self._hurry)
-            if self._counted.budget.max_seconds is None:
-                found.improve(_STEPS, again=False)
+            archive.fit(sizes, _STEPS if self._counted.budget.max_seconds is None else 0)
         except BudgetSpent:
             return [self.tree()]
-        again = found.trees()
-        return list(dict.fromkeys([again[sizes.index(size)], self.tree(), *again]))
+        return list(dict.fromkeys([archive.at(size), self.tree(), *map(archive.at, sizes)]))
 
     def _hurry(self) -> None:
         """Ends a search that would eat up the time for the tests it is made for."""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.search.bits.sketch import is_one
-from fidelitree.search.local.archive import SLACK, Held, RowPrunings
+from fidelitree.search.local.by_leaves import SLACK, Held, RowPrunings
 from fidelitree.search.local.coded import Coded
 from fidelitree.search.local.compiled import Compiled
 from fidelitree.search.local.iterated import Refiner

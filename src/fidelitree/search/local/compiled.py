@@ -99,7 +99,7 @@ class Compiled:
         return [float(one) for one in np.frombuffer(found)]
 
     def prune(self, tree: Grown) -> tuple[Any, ...]:
-        """The tree's best prunings, judged by these rows: see `archive.RowPrunings`."""
+        """The tree's best prunings, judged by these rows: see `by_leaves.RowPrunings`."""
         share, *lines = kernels.native.table_prune(self._table, tree.shape, tree.code, tree.alone, self._watch)
         return np.frombuffer(share, np.int32), *(np.frombuffer(line, np.float64) for line in lines)
 

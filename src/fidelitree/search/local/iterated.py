@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fidelitree.asking.limits import Watch, go_on
-from fidelitree.search.local.archive import Archive, Point
+from fidelitree.search.local.by_leaves import BestByLeaves, Point
 from fidelitree.search.local.coded import Coded
 from fidelitree.search.local.grown import CART
 from fidelitree.search.local.moves import engine
@@ -71,7 +71,7 @@ class Refiner:
         self._stream = Splitmix(seed)
         self._features: list[int] | None = None  # all
         self._engine = engine(rows, None, watch)
-        self._curve = Archive(rows, held, watch)
+        self._curve = BestByLeaves(rows, held, watch)
         self._curve.add(self._engine.cart(CART))
         if held is not None:
             self.leave_out_noise(1.0)

@@ -1,4 +1,4 @@
-/* All best prunings of a tree: the twin of fidelitree.search.local.archive; and how they do on rows held out. */
+/* All best prunings of a tree: the twin of fidelitree.search.local.by_leaves; and how they do on rows held out. */
 
 #include "tables.h"
 #include <math.h>

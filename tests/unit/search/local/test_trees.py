@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import reference
 from fidelitree.asking.limits import go_on
 from fidelitree.search.local import moves
-from fidelitree.search.local.archive import Held, RowPrunings
+from fidelitree.search.local.by_leaves import Held, RowPrunings
 from fidelitree.search.local.coded import Coded, Grouped
 from fidelitree.search.local.grown import words_of
 from fidelitree.search.local.node import Grower, Leaf, Node, cart, inner, leaf, nested, replace

@@ -1,4 +1,4 @@
-"""The archive of a search: the best tree for each number of leaves, over everything that it has seen.
+"""What a search has seen: the best tree for each number of leaves.
 
 Pruning is exact: for each number of leaves, the pruning of a tree with the fewest errors. Labels come from the rows
 that the tree was grown on. Which splits stay is decided by errors on those rows and on the held-out ones together: a
@@ -138,7 +138,7 @@ class Point:
         return self._build(self.leaves)
 
 
-class Archive:
+class BestByLeaves:
     """Points by leaves; a larger tree stays only while it has fewer errors, rows and held-out rows together."""
 
     def __init__(self, rows: Coded, held: Coded | None, watch: Watch = go_on) -> None:

@@ -16,9 +16,10 @@ import numpy as np
 
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.errors import FormatError
+from fidelitree.runs.economics import answers_until_close
 from fidelitree.search.labelled import Binning
-from fidelitree.search.local.every_size import EverySize
-from fidelitree.theory.sequential import FRONTIER, error_bound, level_in
+from fidelitree.search.local.iterated import Refiner
+from fidelitree.theory.sequential import FRONTIER, level_in
 
 if TYPE_CHECKING:
     from fidelitree.runs.input_source import Inner
@@ -29,8 +30,6 @@ FOLDS = 4
 HOPELESS = 0.3
 """An error with which nobody would call a tree an explanation."""
 _NO_BETTER = 0.9  # of a constant's error: trees from so few labels have found nothing
-TIGHT, SLACK = 1.1, 0.006
-"""A bound of TIGHT times the error, and SLACK more, is close to it."""
 _CHANCE = 2  # mistakes among answers that taught may be chance
 EASE = 0.03
 """Added to errors before they are compared: what is nearly nothing may become nothing."""
@@ -124,8 +123,8 @@ def cross_validated(
     wrong = np.zeros(len(sizes), np.intp)
     for fold in range(FOLDS):
         some, others = (binning.coded(codes[rows], rows) for rows in (part != fold, part == fold))
-        found = EverySize(some, sizes, 0, watch).trees()
-        wrong += [int(others.errors(tree)) for tree in found]
+        found = Refiner(some, None, 0, watch)
+        wrong += [int(others.errors(found.with_leaves(size).tree)) for size in sizes]
     return [int(count) for count in wrong]
 
 
@@ -136,7 +135,7 @@ def _prospect(leaves: int, errors: int, labels: int, level: float) -> Prospect:
     low, likely, high = (
         min(1.0, max(0.0, (share + EASE) * math.exp(mean + side * _WIDE * deviation) - EASE)) for side in (-1, 0, 1)
     )
-    return Prospect(leaves, low, likely, high, share, needed_for(likely, level))
+    return Prospect(leaves, low, likely, high, share, answers_until_close(likely, level))
 
 
 def gain(leaves: int) -> tuple[float, float]:
@@ -153,11 +152,3 @@ def halved(few: int, many: int) -> bool:
     (True, False, False, True)
     """
     return 2 * (few + _CHANCE) <= many + _CHANCE
-
-
-def needed_for(error: float, level: float) -> int:
-    """Answers after which a bound is close to this error, within an eighth."""
-    rows = 50
-    while error_bound(round(error * rows), rows, level) > TIGHT * error + SLACK:
-        rows += rows // 8
-    return rows

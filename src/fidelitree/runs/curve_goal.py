@@ -1,0 +1,138 @@
+"""The goal of `frontier`: a tree of every size, each with a bound that is close to its error.
+
+A size learns until a tree that is opened now is likely to end as well as one that has learnt all there is. From then on
+all that is drawn counts for it, while it goes on to teach larger sizes. So small trees have close bounds long before
+large ones have learnt enough. When learning ends the others are opened together; and where a size that was opened early
+has a better tree by then, that one is opened beside it, if its bound is likely to be lower in the end.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from fidelitree.asking.events import Foreseen
+from fidelitree.runs import economics
+from fidelitree.runs.forecast import Forecast, forecast
+from fidelitree.runs.learning import QUERIES, Effort, Learning
+from fidelitree.runs.size_grid import filled
+
+if TYPE_CHECKING:
+    from fidelitree.certificates.attempts import Attempt
+    from fidelitree.runs.loop import Loop
+
+
+class Curve:
+    """Opens the tree of each size when it has learnt enough, and ends when every bound is close."""
+
+    def __init__(self, sizes: Sequence[int], effort: Effort) -> None:
+        self.sizes, self._effort = list(sizes), effort
+        """The numbers of leaves that trees are fitted for."""
+        self._opened: dict[int, Attempt] = {}
+        self._ended = ""
+        """Why learning ended."""
+        self.forecast: Forecast | None = None
+        """What sizes are likely to reach, once there are enough answers to tell."""
+
+    @property
+    def learning(self) -> bool:
+        """Whether some size has no attempt yet."""
+        return any(size not in self._opened for size in self.sizes)
+
+    def close(self, why: str) -> None:
+        """End learning: what was learnt is opened before anything else is asked."""
+        self._ended = why
+
+    def needed(self, loop: Loop[str]) -> float:
+        """Return the answers to the next fit, to the end of learning, or to another look at the bounds."""
+        wanted: list[float] = []
+        if self.learning:
+            learning = Learning(self._effort, loop)
+            wanted += [learning.left, learning.until_fit]
+        loose = [one.samples for one in self._opened.values() if not _close(one)]
+        if loose:
+            wanted.append(max(economics.LEAST, economics.PART_OF_TEST * min(loose)))
+        return min(wanted, default=economics.LEAST)
+
+    def done(self, loop: Loop[str]) -> str | None:
+        """Return why the run is over, once every bound is close."""
+        return None if self.learning or not all(map(_close, self._opened.values())) else self._ended
+
+    def open(self, loop: Loop[str]) -> None:
+        """Open an attempt for the tree of each size that has learnt enough; for all where learning is over."""
+        if not loop.known or not self.learning:
+            return
+        self._foresee(loop)
+        learning = Learning(self._effort, loop)
+        left = [size for size in self.sizes if size not in self._opened]
+        self._ended = self._ended or learning.over(left) or self._hopeless(loop)
+        ready = [size for size in left if self._ended or self._settled(loop, learning, size)]
+        if not ready or (learning.rows_end and len(ready) < len(left)):
+            return
+        self._ended = self._ended or ("" if len(ready) < len(left) else "every size has learnt enough")
+        early = list(self._opened) if self._ended else []
+        searched = sorted([*early, *ready])
+        loop.fit([*searched, *reversed(searched)], self._effort.steps)
+        self._open(loop, ready)
+        self._open_better(loop, early)
+
+    def _open(self, loop: Loop[str], ready: Sequence[int]) -> None:
+        """Open these sizes; where fewer leaves than are allowed answer all rows, also sizes between them."""
+        most = loop.archive.at(self.sizes[-1]).size
+        if self._ended and most < self.sizes[-1]:
+            self.sizes = filled([size for size in self.sizes if size < most], most)
+            ready = [size for size in self.sizes if size not in self._opened]
+        self._opened |= {size: loop.attempts.open(loop.archive.at(size)) for size in ready}
+
+    def _open_better(self, loop: Loop[str], early: Sequence[int]) -> None:
+        """Open the trees of today for sizes that were opened early, where their bounds are likely to be lower."""
+        answers = self._tests(loop)
+        for size in [size for size in early if size in loop.candidates]:
+            old, new = self._opened[size], loop.candidates[size]
+            stays = economics.expected_bound(old.rate, old.level, answers, old.counts)
+            level = loop.attempts.level(len(loop.attempts.all) + 1)
+            if economics.expected_bound(new.error, level, answers) < stays:
+                loop.attempts.open(new.tree)
+
+    def _tests(self, loop: Loop[str]) -> int:
+        """Answers that tests are likely to take, were they to begin now."""
+        if (left := loop.counted.left) is not None:
+            return left
+        level = loop.attempts.level(1)
+        return max(economics.answers_until_close(one.error, level) for one in loop.candidates.values())
+
+    def _settled(self, loop: Loop[str], learning: Learning, size: int) -> bool:
+        """Whether a tree that is opened now is likely to end with as low an error and bound as one that learns on."""
+        pair = learning.pair(size)
+        if pair is None:
+            return False
+        level, tests, left = loop.attempts.level(1), self._tests(loop), min(learning.left, loop.known)
+        if loop.counted.left is None:
+            tests += left  # they come after what is learnt
+        now, later = pair.after(0.0), pair.after(math.log2(1 + left / loop.known), economics.SURE)
+        costs = (
+            error + economics.expected_bound(error, level, max(1, rows))
+            for error, rows in ((now, tests), (later, tests - left))
+        )
+        return next(costs) < next(costs)
+
+    def _hopeless(self, loop: Loop[str]) -> str:
+        """Why labels would be wasted; nothing where they would not, or a budget says that they may be spent."""
+        told = self._effort is not QUERIES or loop.counted.budget.limited
+        if told or self.forecast is None or not self.forecast.hopeless or loop.inquiry.known:
+            return ""
+        return f"hopeless ({self.forecast}); give max_queries to go on"
+
+    def _foresee(self, loop: Loop[str]) -> None:
+        """Say what the sizes are likely to reach, before the expensive part."""
+        if self.forecast is not None or loop.known < economics.AT_LEAST or loop.attempts.tolerance is not None:
+            return
+        archive, delta, watch = loop.archive, loop.attempts.delta, loop.counted.watch
+        self.forecast = forecast(loop.source.product, archive.inner, archive.codes, self.sizes, delta, watch)
+        for one in self.forecast.prospects:
+            loop.session.observer(Foreseen(loop.counted.asked, one.leaves, one.low, one.high))
+
+
+def _close(attempt: Attempt) -> bool:
+    return attempt.samples > 0 and economics.is_close(attempt.error_bound, attempt.rate)

@@ -1,0 +1,183 @@
+"""The archive of a run: labelled rows go in, and for each number of leaves the tree with the least loss comes out.
+
+Trees are values: a tree that was handed out is never changed. Each fit looks at all rows, and begins with the trees of
+the one before it. What is lost on a row is one for a wrong label, or for a number that is too far away (`Loss`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.search.labelled import Binning
+from fidelitree.search.local.iterated import Refiner
+from fidelitree.search.local.two_steps import two_steps
+from fidelitree.search.numbers.alternating import every_size
+from fidelitree.search.numbers.growth import Numbers
+
+if TYPE_CHECKING:
+    from fidelitree.asking.limits import Watch
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.targets.labels import LabelBook
+    from fidelitree.trees.nested import Nested
+    from fidelitree.trees.tree import Tree
+
+Codes = NDArray[np.intp]
+WIDE = 24  # features: of more, a search looks only at those that explain more than chance does
+MOST_WORK = 4e9  # label counts, about a minute: where rows and features are many, a search makes fewer proposals
+DEPTH_TWO = 4  # leaves, up to which tests are looked for two at a time: a local search seldom changes both
+THOROUGH = 100  # proposals near each size, from which on that is done
+FEWEST = 10  # proposals near each size, however many the rows are
+
+
+class Rows(NamedTuple):
+    """Labelled rows, and what their label codes stand for."""
+
+    inner: NDArray[Any]
+    codes: Codes
+    book: LabelBook
+
+
+class Search(Protocol):
+    """A search over labelled rows; where it is ended by its watch, what was found is known."""
+
+    def know(self, trees: Iterable[Tree]) -> None:
+        """Take trees that were found elsewhere into account."""
+
+    def improve(self, sizes: Sequence[int], steps: int) -> None:
+        """Make this many proposals near each size, one size after the other."""
+
+    def at(self, leaves: int) -> Tree:
+        """Return the tree with the least loss that has at most this many leaves."""
+
+
+class Loss(Protocol):
+    """What is lost on a row, and how to search for trees that lose little."""
+
+    def search(self, product: ProductSpace, rows: Rows) -> Search:
+        """Begin a search over these rows."""
+
+
+class Archive:
+    """All rows, in the order in which they were added, and the trees of the last fit by their number of leaves."""
+
+    def __init__(self, product: ProductSpace, book: LabelBook, loss: Loss) -> None:
+        self._product, self._book, self._loss = product, book, loss
+        self.inner: NDArray[Any] = np.empty((0, len(product)), product.dtype)
+        self.codes: Codes = np.empty(0, np.intp)
+        self.fitted = 0
+        """Rows of the last fit."""
+        self._search: Search | None = None
+        self._trees: dict[int, Tree] = {}
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def add(self, inner: NDArray[Any], codes: Codes) -> None:
+        """Add rows with their label codes."""
+        self.inner = np.concatenate([self.inner, inner])
+        self.codes = np.concatenate([self.codes, codes])
+
+    def fit(self, focus: Sequence[int] = (), steps: int = 0, known: Iterable[Tree] = ()) -> None:
+        """Fit trees to all rows, by this many proposals near each size in ``focus``, one after the other.
+
+        The ``known`` trees, and those of the last fit near these sizes, are taken into account.
+        """
+        before = [] if self._search is None else [self.at(size) for size in dict.fromkeys(focus)]
+        search = self._search = self._loss.search(self._product, Rows(self.inner, self.codes, self._book))
+        self._trees = {}
+        self.fitted = len(self)
+        search.know([*known, *before])
+        search.improve(focus, steps)
+
+    def at(self, leaves: int) -> Tree:
+        """Return the best tree of the last fit that has at most this many leaves."""
+        assert self._search is not None, "trees are asked for after a fit"
+        if leaves not in self._trees:
+            self._trees[leaves] = self._search.at(leaves)
+        return self._trees[leaves]
+
+
+class LabelLoss:
+    """One for every wrong label: CART's prunings, and an iterated local search near some sizes."""
+
+    def __init__(self, seed: int, watch: Watch) -> None:
+        self._seed, self._watch = seed, watch
+
+    def search(self, product: ProductSpace, rows: Rows) -> Search:
+        """Begin a search over these rows."""
+        return LabelSearch(product, rows, self._seed, self._watch)
+
+
+class LabelSearch:
+    """The search for labels."""
+
+    def __init__(self, product: ProductSpace, rows: Rows, seed: int, watch: Watch) -> None:
+        self._binning, self._book = Binning.of(product, rows.inner), rows.book
+        self._rows, self._watch = self._binning.coded(rows.codes), watch
+        self._refiner = Refiner(self._rows, None, seed, watch)
+        self._noisy = len(product) > WIDE
+        self._work = rows.inner.size * len(rows.book.seen)
+
+    def know(self, trees: Iterable[Tree]) -> None:
+        """Take trees that were found elsewhere into account; of their labels none that did not come."""
+        ranks = self._book.ranks()
+        places = {label: ranks.index(rank) for rank, label in enumerate(self._book.sorted())}
+        for tree in trees:
+            if all(label in places for label in tree.labels.tolist()):
+                self._refiner.know(self._binning.nested(tree, places))
+
+    def improve(self, sizes: Sequence[int], steps: int) -> None:
+        """Make this many proposals near each size, or what there is time for."""
+        wanted = [size for size in sizes if size > 1]
+        if not wanted or not steps:
+            return
+        if self._noisy:
+            self._refiner.leave_out_noise(1.0)
+        if min(wanted) <= DEPTH_TWO and steps >= THOROUGH:
+            for tree in two_steps(self._rows, self._watch):
+                self._refiner.know(tree)
+        affordable = max(FEWEST, int(MOST_WORK / (self._work * len(wanted))))
+        for size in wanted:
+            self._refiner.improve_at(size, min(steps, affordable))
+
+    def at(self, leaves: int) -> Tree:
+        """Return the tree with the fewest errors that has at most this many leaves."""
+        return self._binning.tree(self._refiner.with_leaves(leaves).tree, self._book.ranks(), self._book.sorted())
+
+
+class NumberLoss:
+    """One for every number that is further away than a tolerance."""
+
+    def __init__(self, tolerance: float, watch: Watch) -> None:
+        self._tolerance, self._watch = tolerance, watch
+
+    def search(self, product: ProductSpace, rows: Rows) -> Search:
+        """Begin a search over these rows."""
+        return NumberSearch(product, rows, self._tolerance, self._watch)
+
+
+class NumberSearch:
+    """The search for numbers: prunings of two growth rules, each of whose tests are then chosen again."""
+
+    def __init__(self, product: ProductSpace, rows: Rows, tolerance: float, watch: Watch) -> None:
+        answers = np.asarray(np.array(rows.book.seen)[rows.codes], np.float64)
+        self._numbers = Numbers.of(Binning.of(product, rows.inner), slice(None), answers, tolerance)
+        self._watch = watch
+        self._found: dict[int, Nested] = {1: self._numbers.leaf(np.arange(len(answers)))[0]}
+
+    def know(self, trees: Iterable[Tree]) -> None:
+        """Take no notice of them: every fit begins anew."""
+
+    def improve(self, sizes: Sequence[int], steps: int) -> None:
+        """Look for a tree of each size."""
+        if steps:
+            found = every_size(self._numbers, sorted(set(sizes)), self._watch)
+            self._found |= {size: tree for size, (tree, _) in found.items()}
+
+    def at(self, leaves: int) -> Tree:
+        """Return the tree with the fewest errors that has at most this many leaves."""
+        return self._numbers.tree(self._found[max(size for size in self._found if size <= leaves)])
