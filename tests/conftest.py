@@ -117,14 +117,6 @@ def data_file(data_dir: Path) -> Callable[[str], Path]:
     return find
 
 
-@pytest.fixture(scope="module")
-def small_surrogates() -> Iterator[None]:
-    """Strong models of frontiers have a tenth of their trees, where a test is about something else."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("fidelitree.search.local.boosted._ROUNDS", 30)
-        yield
-
-
 @pytest.fixture(scope="session", autouse=True)
 def repeatable_seeds() -> Iterator[None]:
     """Runs take a fresh seed unless they are given one; in a test it is 0, so that every run can be repeated."""

@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 import fidelitree as ft
 from benchmarks.campaign import dependent, twice, worlds
 from benchmarks.campaign.targets import Case, N, cube, places
+from fidelitree.runs import deferring as door
+from fidelitree.runs import economics
 from fidelitree.runs.agree import audit
 from fidelitree.runs.agree import diff as compared
-from fidelitree.runs.strategies import defer_strategy
-from fidelitree.runs.strategies.frontier_strategy import EFFORTS, Effort
+from fidelitree.runs.learning import EFFORTS, Effort
 from fidelitree.search.local import deferred
 from fidelitree.spaces.draw import Stream, draw
 
@@ -255,8 +256,8 @@ def deferring_rows(case: Case, epsilon: float, delta: float, seed: int) -> Claim
 
 def _points(case: Case, about: tuple[Any, Any], epsilon: float, delta: float, seed: int) -> Claim:
     with (
-        patch.dict(defer_strategy.PATIENT, {"queries": Effort(gain=0.1, most=SOME, steps=3)}),
-        patch.multiple(defer_strategy, TESTS=SOME),
+        patch.dict(door.PATIENT, {"queries": Effort(gain=0.1, most=SOME, steps=3)}),
+        patch.multiple(economics, DEFERRING_TESTS=SOME),
         patch.multiple(deferred, PRICES=2),
     ):
         found = ft.distill(*about, epsilon, delta, seed=seed, defer=True, max_queries=MANY // 2, max_leaves=8)

@@ -12,8 +12,8 @@ from fidelitree.asking.counted import Counted
 from fidelitree.certificates import attempts
 from fidelitree.certificates.attempts import Attempt, Attempts
 from fidelitree.certificates.deferral import DeferringAttempt
+from fidelitree.runs import economics
 from fidelitree.runs.input_source import DrawnSource
-from fidelitree.runs.strategies import frontier_strategy
 from fidelitree.spaces import rows
 from fidelitree.theory import sequential
 from fidelitree.theory.sequential import upper_bound
@@ -98,7 +98,7 @@ def known_entropy() -> Iterator[None]:
 @contextmanager
 def shared_inputs_and_few_tests() -> Iterator[None]:
     """The same in a frontier that leaves few labels to its tests: many more would make up for those that taught."""
-    with patch.object(frontier_strategy, "LATE", 0.9), shared_inputs():
+    with patch.object(economics, "LEARNING", 0.9), shared_inputs():
         yield
 
 

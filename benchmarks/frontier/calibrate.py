@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 import fidelitree as ft
 from benchmarks.frontier.cases import estimator
 from benchmarks.frontier.trial import SIZES
-from fidelitree.asking.limits import go_on
+from fidelitree.runs.forecast import EASE, cross_validated
 from fidelitree.runs.input_source import source_of
-from fidelitree.runs.strategies.forecast import EASE, cross_validated
 from fidelitree.search.labelled import Binning
-from fidelitree.search.local.every_size import EverySize
+from fidelitree.search.local.iterated import Refiner
 
 FIRST, LAST, FRESH = 400, 8_000, 20_000
 STEPS = 10  # of the search in the end: as for the brief ones on the way
@@ -63,10 +62,12 @@ def changes(number: int) -> list[tuple[float, float]]:
     space, inner, codes = made(number)
     first = cross_validated(space, inner[:FIRST], codes[:FIRST], SIZES)
     binning = Binning.of(space, inner)
-    search = EverySize(binning.coded(codes[:LAST], slice(LAST)), SIZES, 0, go_on)
-    search.improve(STEPS, again=False)
+    search = Refiner(binning.coded(codes[:LAST], slice(LAST)), None, 0)
+    for size in SIZES[1:]:
+        search.improve_at(size, STEPS)
+    trees = [search.with_leaves(size).tree for size in SIZES]
     judge = binning.coded(codes[LAST:], slice(LAST, None))
-    return [(errors / FIRST, judge.errors(tree) / FRESH) for errors, tree in zip(first, search.trees(), strict=True)]
+    return [(errors / FIRST, judge.errors(tree) / FRESH) for errors, tree in zip(first, trees, strict=True)]
 
 
 def main() -> None:

@@ -11,10 +11,9 @@ from benchmarks.frontier.calibrate import FIRST, LAST, STEPS
 from benchmarks.frontier.cases import MODELS, Case
 from benchmarks.frontier.trial import DELTA, SIZES, labelled, true_errors
 from benchmarks.report import Bar, Section, Table
-from fidelitree.asking.limits import go_on
-from fidelitree.runs.strategies.forecast import Forecast, forecast
+from fidelitree.runs.forecast import Forecast, forecast
 from fidelitree.search.labelled import Binning
-from fidelitree.search.local.every_size import EverySize
+from fidelitree.search.local.iterated import Refiner
 
 if TYPE_CHECKING:
     import argparse
@@ -56,7 +55,9 @@ def _told_and_true(case: Case) -> tuple[Forecast, list[float]]:
     classes, codes = np.unique(data.labels, return_inverse=True)
     found = forecast(data.space, data.inner[:FIRST], codes[:FIRST], SIZES, DELTA)
     binning = Binning.of(data.space, data.inner)
-    search = EverySize(binning.coded(codes), SIZES, 0, go_on)
-    search.improve(STEPS, again=False)
-    trees = [binning.tree(tree, range(len(classes)), list(classes)) for tree in search.trees()]
+    search = Refiner(binning.coded(codes), None, 0)
+    for size in SIZES[1:]:
+        search.improve_at(size, STEPS)
+    fitted = [search.with_leaves(size).tree for size in SIZES]
+    trees = [binning.tree(tree, range(len(classes)), list(classes)) for tree in fitted]
     return found, true_errors(case, trees, 0, JUDGED)

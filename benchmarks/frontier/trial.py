@@ -18,8 +18,8 @@ from fidelitree.asking.counted import Counted
 from fidelitree.asking.events import TreeJudged
 from fidelitree.asking.memory import Memory
 from fidelitree.runs.input_source import source_of
-from fidelitree.runs.strategies.frontier_strategy import EFFORTS, Effort
-from fidelitree.runs.strategies.sized_trees import sizes_up_to
+from fidelitree.runs.learning import EFFORTS, Effort
+from fidelitree.runs.size_grid import sizes_up_to
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,7 +81,7 @@ def perform(case: Case, seed: int, told: Settings) -> Trial:
 
 def _frontier(case: Case, seed: int, told: Settings) -> ft.Frontier:
     usual = EFFORTS["queries"]
-    fixed = Effort(-inf, told.learning, usual.steps, told.learning + 1) if told.learning else usual
+    fixed = Effort(-inf, told.learning, usual.steps) if told.learning else usual
     with patch.dict(EFFORTS, queries=fixed):
         return ft.frontier(case.target, case.space(), DELTA, seed=seed, max_queries=told.most)
 

@@ -22,8 +22,6 @@ from fidelitree.errors import FidelitreeError
 from fidelitree.learners import LEARNERS
 from hostile import DEADLY, FAULTY, HARMLESS, WRONG, HostileTarget
 
-pytestmark = pytest.mark.usefixtures("small_surrogates")
-
 BITS, FEW = ft.ProductSpace.bernoulli(12), ft.ProductSpace.bernoulli(5)
 FEATURES = [
     ft.Boolean("owner", 0.3),

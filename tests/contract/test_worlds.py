@@ -31,7 +31,6 @@ def table(rows: int = 400, seed: int | np.random.Generator = 0) -> dict[str, Any
     }
 
 
-pytestmark = pytest.mark.usefixtures("small_surrogates")
 WORLDS: dict[str, World] = {
     "bits": ft.ProductSpace.bernoulli(5, 0.3),
     "product": ft.ProductSpace.from_data(table()),

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.runs.strategies.defer_strategy import DeferStrategy, _Shape, sizes_of
+from fidelitree.runs.coverage_goal import Coverage, Shape, sizes_of
+from fidelitree.runs.learning import QUERIES
 from fidelitree.trees.answers import DEFER
 
 BITS = ft.ProductSpace.bernoulli(12)
@@ -179,7 +180,7 @@ def test_leaves_are_deferred_worst_first_and_joined():
     tree = ft.Tree.build(BITS, [(0, 1, 2), (1, 3, 4), 0, 0, 1], [0, 1])
     grown = np.array([[30, 28], [20, 25], [90, 1]])
     held = np.array([[10, 10], [10, 10], [60, 0]])
-    found = _Shape(BITS, tree, [0, 1], grown, held).candidate(lambda coverage, rows: np.full(len(coverage), 0.05))
+    found = Shape(BITS, tree, [0, 1], grown, held).candidate(lambda coverage, rows: np.full(len(coverage), 0.05))
     assert found.tree.size == 2
     assert (found.coverage, found.error) == (0.6, 0.0)
     assert str(found.tree).splitlines() == ["x0 = 0: ask the target", "x0 = 1: 0"]
@@ -195,14 +196,14 @@ def test_more_doubt_answers_less():
     tree = ft.Tree.build(BITS, [(0, 1, 2), (1, 3, 4), (2, 5, 6), 0, 1, 0, 1], [0, 1])
     wrong = np.array([0, 20, 60, 100])
     counts = np.stack([1_000 - wrong, wrong], axis=1)[random.permutation(4)]
-    strategy = object.__new__(DeferStrategy)
-    strategy._source, strategy._counted, strategy._session = (
-        SimpleNamespace(tests_left=5_000),
-        SimpleNamespace(budget=SimpleNamespace(max_queries=9_000), asked=4_000),
-        SimpleNamespace(attempts=SimpleNamespace(epsilon=0.05, delta=0.05)),
+    goal = Coverage(0.05, [4], QUERIES, seed=0)
+    loop = SimpleNamespace(
+        source=SimpleNamespace(tests_left=5_000),
+        counted=SimpleNamespace(left=5_000),
+        attempts=SimpleNamespace(delta=0.05),
     )
-    shape = _Shape(BITS, tree, [0, 1], counts, counts)
-    found = [shape.candidate(partial(strategy._aim, doubt)) for doubt in (0.0, 1.2, 3.0, 6.0)]
+    shape = Shape(BITS, tree, [0, 1], counts, counts)
+    found = [shape.candidate(partial(goal._aim, loop, doubt)) for doubt in (0.0, 1.2, 3.0, 6.0)]
     shares = [one.coverage for one in found]
     assert shares == sorted(shares, reverse=True)
     assert shares[0] > shares[-1]

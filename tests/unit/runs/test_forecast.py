@@ -12,7 +12,8 @@ import fidelitree as ft
 from fidelitree.asking.events import Event, Foreseen, TreeJudged
 from fidelitree.asking.progress import RunStatus
 from fidelitree.errors import FormatError
-from fidelitree.runs.strategies.forecast import GAINS, SLACK, TIGHT, Forecast, forecast, gain
+from fidelitree.runs.economics import SLACK, TIGHT
+from fidelitree.runs.forecast import GAINS, Forecast, forecast, gain
 from fidelitree.spaces.features import Numeric
 from fidelitree.theory.sequential import FRONTIER, error_bound, level_in
 

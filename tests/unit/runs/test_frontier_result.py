@@ -19,7 +19,6 @@ from journals import BITS, MIXED, on_bits, on_mixed
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.usefixtures("small_surrogates")
 
 LIMITS = {"max_leaves": 8, "max_queries": 600}
 
