@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fidelitree.theory.sequential import error_bound
 
 # Portions, in answers.
-FIRST = 64  # the first portion: standing attempts are opened after it
+FIRST = 50  # the first portion; fits follow at twice as many answers each time, and so at 400
 LEAST = 50  # the smallest portion once trees are under test
 PART_OF_TEST = 1 / 8  # of the answers that a test has counted: the next portion of it
 REFIT = 2.0  # times the answers of the last fit: when the archive is fitted again
