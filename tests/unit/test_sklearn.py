@@ -286,14 +286,16 @@ def test_without_a_random_state_the_seed_is_fresh(
     seeds = set()
     for _ in range(2):
         np.random.seed(0)  # noqa: NPY002
-        made = DistilledTreeClassifier(TREE, epsilon=epsilon, over=over, max_queries=200).fit(X, y)
+        made = DistilledTreeClassifier(TREE, epsilon=epsilon, over=over, max_queries=100, max_leaves=3).fit(X, y)
         seeds.add(made.certificate_.seed)
         certificates = [made.certificate_, *(point.certificate for point in made.frontier_ or ())]
         assert not any(one.seed_chosen or ASSUMES_UNFORESEEN in one.assumes for one in certificates)
         made.result_.save(tmp_path)
         assert ft.verify(tmp_path).consistent
     assert len(seeds) == 2
-    given = DistilledTreeClassifier(TREE, epsilon=epsilon, over=over, max_queries=200, random_state=3).fit(X, y)
+    given = DistilledTreeClassifier(
+        TREE, epsilon=epsilon, over=over, max_queries=100, max_leaves=3, random_state=3
+    ).fit(X, y)
     assert ASSUMES_UNFORESEEN in given.certificate_.assumes
 
 
