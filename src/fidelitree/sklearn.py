@@ -6,7 +6,7 @@ Only this module imports scikit-learn when it is loaded; nothing else of fidelit
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.certificates.certificate import ASSUMES_UNFORESEEN
 from fidelitree.errors import ParameterError, check_delta, check_epsilon, need
 from fidelitree.runs.distill import Preference, StrategyName, distill
+from fidelitree.spaces.draw import seed_of
 from fidelitree.spaces.inputs import as_table
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import ASSUMES_NOT_FITTED, Rows
@@ -116,7 +118,9 @@ class DistilledTreeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
             warn_if_fitted(self.estimator_, rows, seed)
         # What an estimator refuses is refused in its own words: the space is read off afterwards.
         space = ProductSpace.from_data(X) if rows is None else rows
-        self.result_ = self._distil(space, seed, fitted_apart=not fitted)
+        dropped = [] if fitted else [ASSUMES_NOT_FITTED]
+        dropped += [ASSUMES_UNFORESEEN] if self.random_state is None else []
+        self.result_ = _without(self._distil(space, seed), dropped)
         self.tree_, self.certificate_ = self.result_.tree, self.result_.certificate
         self.frontier_ = self.result_.frontier
         self.classes_ = getattr(self.estimator_, "classes_", np.unique(y)) if fitted else np.unique(y)
@@ -189,7 +193,7 @@ class DistilledTreeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         if places is not None:
             fit_params = _check_method_params(X, fit_params, places)
             X, y = _safe_indexing(X, places), y[places]
-        inner = HistGradientBoostingClassifier(random_state=seed) if self.estimator is None else self.estimator
+        inner = HistGradientBoostingClassifier(random_state=seed % 2**32) if self.estimator is None else self.estimator
         return clone(inner).fit(X, y, **fit_params)
 
     def _rows(self, X: Any, fit_params: dict[str, Any]) -> tuple[Rows | None, dict[str, Any]]:
@@ -204,8 +208,8 @@ class DistilledTreeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
             fit_params = {name: value for name, value in fit_params.items() if name != "groups"}
         return Rows(X, groups=groups), fit_params
 
-    def _distil(self, space: World, seed: int, fitted_apart: bool) -> Distillation:
-        result = distill(
+    def _distil(self, space: World, seed: int) -> Distillation:
+        return distill(
             lambda batch: column_or_1d(self.estimator_.predict(batch)),  # a batch is of the kind of X
             space,
             self.epsilon,
@@ -217,10 +221,6 @@ class DistilledTreeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
             max_leaves=self.max_leaves,
             max_seconds=self.max_seconds,
         )
-        if not fitted_apart:
-            return result
-        assumes = tuple(assumed for assumed in result.certificate.assumes if assumed != ASSUMES_NOT_FITTED)
-        return replace(result, certificate=replace(result.certificate, assumes=assumes))
 
     def _class_shares(self, X: Any, y: NDArray[Any], weights: Any) -> NDArray[np.float64]:
         """For each leaf of the tree, by its node, the probability of every class."""
@@ -250,9 +250,22 @@ def _is_fitted(estimator: Any) -> bool:
 
 
 def _seed(random_state: Any) -> int:
-    """A number as it is; otherwise the next one of the generator, as scikit-learn does it."""
+    """A number as it is, the next one of a generator, or a fresh one, whatever seeds NumPy's own generator."""
+    if random_state is None:
+        return seed_of(None)
     random = check_random_state(random_state)
     return int(random_state) if isinstance(random_state, Integral) else int(random.randint(np.iinfo(np.int32).max))
+
+
+def _without(result: Distillation, dropped: Collection[str]) -> Distillation:
+    """The result of a run that need not assume all that it was told, all points of its frontier included."""
+    told, fresh = result.certificate, ASSUMES_UNFORESEEN in dropped
+    assumes = tuple(assumed for assumed in told.assumes if assumed not in dropped)
+    chosen = told.seed_chosen and (told.method == "exact" or not fresh)  # an exact error has no seed
+    certificate = replace(told, assumes=assumes, seed_chosen=chosen)
+    curve = result.curve_with(lambda all_: replace(all_, points=tuple(_without(one, dropped) for one in all_.points)))
+    run = {**result.run, "seed_chosen": False} if fresh else result.run
+    return replace(result, certificate=certificate, curve=curve, run=run)
 
 
 def _own_class(tree: Tree, classes: NDArray[Any]) -> NDArray[np.intp]:

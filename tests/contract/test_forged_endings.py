@@ -188,3 +188,26 @@ def test_counts_end_where_a_batch_does() -> None:
     earlier = Endings.of(keys, asked, "certify", paid=3)
     assert [count for count in range(9) if earlier.allow(count)] == [2, 3, 4, 5, 6, 7, 8]
     assert Endings.of(keys, {}, "certify", paid=9).allow(0)
+
+
+@pytest.mark.parametrize("most", [3, 10, 30])
+def test_a_run_that_ended_before_its_first_attempt_is_no_forgery(tmp_path: Path, most: int) -> None:
+    """Nothing is certified, and no attempt was opened: both verifiers called such folders contradictory."""
+    folder, space = tmp_path / "kept", ft.ProductSpace.bernoulli(14, 0.4)
+    saved(folder, ft.distill, on_eleven, space, epsilon=0.02, seed=3, max_queries=most)
+    told = read(folder, "certificate.json")
+    assert (told["samples"], told["error_bound"]) == (0, 1)
+    assert endings(folder) == (3, "missed")
+    write(folder, "certificate.json", {**told, "samples": 9, "error_bound": error_bound(0, 9, told["level"])})
+    signed(folder)
+    assert endings(folder) == (2, "contradicted")
+
+
+def test_files_of_others_in_a_folder_are_none_of_ours(tmp_path: Path) -> None:
+    """The model itself may lie beside its tree, as model.json; verify.py said not to rely on such a folder."""
+    folder = tmp_path / "kept"
+    saved(folder, ft.distill, on_eleven, ft.ProductSpace.bernoulli(14, 0.4), epsilon=0.2, seed=3)
+    (folder / "model.json").write_text("{}", encoding="utf-8")
+    assert endings(folder) == (0, "confirmed")
+    (folder / "surrogate.json").write_text("{}", encoding="utf-8")
+    assert endings(folder)[0] == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 import subprocess
 import sys
@@ -27,10 +28,12 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fidelitree as ft
+from fidelitree.certificates.certificate import ASSUMES_UNFORESEEN
 from fidelitree.sklearn import DistilledTreeClassifier, NotCertifiedWarning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 TREE = DecisionTreeClassifier(max_depth=2, random_state=0)
 
@@ -268,6 +271,32 @@ def test_the_same_random_state_gives_the_same_tree() -> None:
     random = np.random.RandomState(3)
     seeds = {DistilledTreeClassifier(TREE, random_state=random).fit(X, y).certificate_.seed for _ in range(3)}
     assert len(seeds) == 3
+
+
+@pytest.mark.filterwarnings("ignore::fidelitree.sklearn.NotCertifiedWarning")
+@pytest.mark.parametrize("over", ["product", "rows"])
+@pytest.mark.parametrize("epsilon", [0.2, None])
+def test_without_a_random_state_the_seed_is_fresh(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, over: Any, epsilon: float | None
+) -> None:
+    """Whatever seeds NumPy's own generator: many programs begin with `np.random.seed(0)`."""
+    fresh = itertools.count(7)
+    monkeypatch.setattr("fidelitree.spaces.draw.fresh_seed", lambda: next(fresh))
+    X, y = make_classification(300, 6, random_state=0)
+    seeds = set()
+    for _ in range(2):
+        np.random.seed(0)  # noqa: NPY002
+        made = DistilledTreeClassifier(TREE, epsilon=epsilon, over=over, max_queries=100, max_leaves=3).fit(X, y)
+        seeds.add(made.certificate_.seed)
+        certificates = [made.certificate_, *(point.certificate for point in made.frontier_ or ())]
+        assert not any(one.seed_chosen or ASSUMES_UNFORESEEN in one.assumes for one in certificates)
+        made.result_.save(tmp_path)
+        assert ft.verify(tmp_path).consistent
+    assert len(seeds) == 2
+    given = DistilledTreeClassifier(
+        TREE, epsilon=epsilon, over=over, max_queries=100, max_leaves=3, random_state=3
+    ).fit(X, y)
+    assert ASSUMES_UNFORESEEN in given.certificate_.assumes
 
 
 def test_it_can_be_cloned_and_pickled(people: pd.DataFrame, insured: NDArray[np.str_]) -> None:

@@ -36,6 +36,7 @@ class Journalled:
     def __init__(self, calls: Calls, journal: Journal, name: str = "") -> None:
         self._calls, self._journal, self._name = calls, journal, name
         self._batches: Counter[str] = Counter()
+        self._interrupt: KeyboardInterrupt | None = None
 
     def parts(self, inner: Inner, purpose: str) -> Iterator[Part]:
         batch_of_checks, purpose = purpose == CHECK, self._name + purpose
@@ -52,6 +53,8 @@ class Journalled:
             try:
                 for offset, labels in coming:
                     yield self._kept((purpose, batch, start + offset), inner, labels)
+                    if self._interrupt is not None:
+                        raise self._interrupt
             except KeyboardInterrupt as interrupt:
                 for offset, labels in on_their_way(coming, interrupt):
                     yield self._kept((purpose, batch, start + offset), inner, labels)
@@ -60,12 +63,18 @@ class Journalled:
                 raise self._with_a_way_out(error) from error.__cause__
 
     def _kept(self, place: tuple[str, int, int], inner: Inner, labels: NDArray[Any]) -> Part:
-        """A part that is on disk now."""
+        """A part that is on disk now; an interrupt while it is written waits until it is counted, too."""
         purpose, batch, first = place
         if not len(labels):  # nothing came yet
             return first, labels
-        stored = input_bytes(inner[first : first + len(labels)])
-        self._journal.keep(Record.made(purpose, batch, first, stored, labels))
+        record = Record.made(purpose, batch, first, input_bytes(inner[first : first + len(labels)]), labels)
+        try:
+            self._journal.keep(record)
+        except KeyboardInterrupt as interrupt:
+            self._interrupt = interrupt
+            known = self._journal.find(purpose, batch)
+            if (first, record.digest) not in [(one.start, one.digest) for one in known]:
+                self._journal.keep(record)
         return first, labels
 
     def _found(self, inner: Inner, purpose: str, batch: int, known: NDArray[np.bool_]) -> Iterator[Part]:

@@ -101,8 +101,10 @@ def _bound(stored: Stored) -> Iterator[Check]:
     level, bound = _follows(certificate, stored.tree.size)
     its_own = certificate.level is None or math.isclose(certificate.level, level, rel_tol=_ROUNDING)
     follows = stated >= min(1.0, bound + certificate.differs) * (1 - _ROUNDING)
-    counts = f"{certificate.errors_of_test:,} errors among {certificate.samples:,} test inputs"
-    yield Check(its_own and follows, f"the bound {stated:.6g} follows from {counts}, at level {level:.4g}")
+    tested = "" if certificate.tested_errors is None else " of the tree that was tested"
+    counts = f"{certificate.errors_of_test:,} errors{tested} among {certificate.samples:,} test inputs"
+    apart = f", and from {certificate.differs:.6g} on which it differs from this tree" if certificate.differs else ""
+    yield Check(its_own and follows, f"the bound {stated:.6g} follows from {counts}, at level {level:.4g}{apart}")
 
 
 def _coverage(stored: Stored, space: World | None) -> Check:

@@ -50,6 +50,7 @@ ASSUMES_MIXTURE = "inputs follow the stated mixture of product distributions"
 ASSUMES_FITTED = "inputs follow the mixture of products fitted to this table"
 LIMITS = ("max_queries", "max_leaves", "max_seconds", "max_cost")
 NOTES = {"asked", "paid", "reason", "files", "command", "point", "forecast", *LIMITS}  # that a journal does not repeat
+FILES = ("certificate.json", "frontier.json", "space.json", "surrogate.json", "tested.json", "trace.csv", "tree.json")
 OF_POINT = {"leaves", "depth", "error_bound", "interval", "certificate", "tree", "tested", "answers"}
 OF_FRONTIER = {"format", "version", "delta", "max_leaves", "points"}
 SCHEMA = """
@@ -946,7 +947,7 @@ class Folder:
         listed = self.run.get("files")
         if not isinstance(listed, dict):
             raise Unsure("no digests of them are stored")
-        here = {one.name for one in self.path.iterdir() if one.suffix in (".json", ".csv")} - {"run.json"}
+        here = {one.name for one in self.path.iterdir()} & {*FILES, *listed} - {"report.html"}
         for name in sorted(here):
             need(listed.get(name) == digest_of(small_file(self.path / name)), f"{name} is not")
         if missing := sorted({*listed} - here - {"report.html"}):
@@ -1065,6 +1066,11 @@ class Folder:
         """Count the stored answers to the inputs that were drawn after the attempt was opened."""
         journal = self.journal
         ledger, samples, defers = told["ledger"], told["samples"], None in tested.labels
+        if not samples and ledger not in [name for name, _ in journal.attempts]:  # it ended before it tested a tree
+            need(told["confusion"] is None, "without tests there is no table of answers")
+            self.by_leaf(tree, by_leaf)
+            self.real_rows(tree, told)
+            return
         attempt = journal.attempts[ledger, told["attempt"]]
         in_all = max(number for name, number in journal.attempts if name == ledger)
         need(attempt.tree == tested.digest, "the attempt in the journal is for another tree")

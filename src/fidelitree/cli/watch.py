@@ -46,6 +46,7 @@ def watch(folder: Folder, rows: Rows, options: WatchOptions, as_json: AsJson = F
     with 7 if Ctrl-C comes before one.
     """
     from fidelitree.runs.agree.monitor import Monitor
+    from fidelitree.spaces.rows import ASSUMES_INDEPENDENT
 
     check_place("--state", options.state)
     check_place("--report", options.report)
@@ -60,7 +61,8 @@ def watch(folder: Folder, rows: Rows, options: WatchOptions, as_json: AsJson = F
             far = "nothing was written down" if options.state is None else f"{options.state} says how far it came"
             raise KeyboardInterrupt(f"interrupted: {far}") from None
     promises = [vars(one) for one in monitor.watched]
-    tell(as_json, {"alarm": monitor.alarm, "delta": monitor.delta, "promises": promises}, monitor)
+    told = {"alarm": monitor.alarm, "delta": monitor.delta, "assumes": [ASSUMES_INDEPENDENT], "promises": promises}
+    tell(as_json, told, monitor)
     if options.report is not None:
         written([monitor.report(options.report)], as_json)
     return Code.CERTIFIED if monitor.alarm is None else Code.CHANGED

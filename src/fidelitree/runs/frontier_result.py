@@ -316,8 +316,11 @@ class Frontier(Sequence[Distillation]):
         return "\n".join([*table(self.marks), *self.sentences(), *self.lost_labels()])
 
     def sentences(self) -> list[str]:
-        """Why there is no knee, where there is none, and what the numbers are worth."""
-        return [*([] if self.has_knee else ["No knee: " + self._why_none()]), self._promise()]
+        """Why there is no knee, where there is none, what the numbers are worth, and which ones real rows refute."""
+        sizes = [str(point.leaves) for point in self.points if point.refuted_by_rows]
+        against = "On real rows that were kept aside, these sizes agree less often than is certified over draws: "
+        none = [] if self.has_knee else ["No knee: " + self._why_none()]
+        return [*none, self._promise(), *([f"{against}{', '.join(sizes)}."] if sizes else [])]
 
     def lost_labels(self) -> list[str]:
         """Which labels of the target the tree at the knee never answers; nothing where it answers all."""

@@ -17,6 +17,7 @@ from fidelitree.asking.journal.journal import Journal
 from fidelitree.asking.journal.records import Record, input_bytes
 from fidelitree.asking.journal.run import Run
 from fidelitree.asking.journalled import ASKED_AGAIN, Journalled, Replayed, ask_again, name_of
+from fidelitree.certificates import standalone
 from fidelitree.runs.agree.verify import replay
 from fidelitree.targets.labels import LabelBook
 from journals import BITS, MIXED, Counting, alike, drawn, on_bits, on_mixed
@@ -293,6 +294,34 @@ def test_an_interrupt_while_the_target_is_asked_is_replayed(path: Path) -> None:
     assert result.reason == "interrupted"
     assert alike(replay(path, BITS), result)
     assert ft.journal.info(path).ended == "interrupted"
+
+
+@pytest.mark.parametrize("written", [True, False], ids=["after it is written", "before"])
+@pytest.mark.parametrize("call", [7, 12])
+def test_an_interrupt_while_answers_are_written_loses_none(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, written: bool, call: int
+) -> None:
+    """What is in the journal was paid for, says the run; a verifier that counts both refused the folder."""
+    folder, keep, calls = tmp_path / "kept", Journal.keep, [0]
+    folder.mkdir()
+
+    def interrupted(journal: Journal, record: Record) -> None:
+        calls[0] += 1
+        if calls[0] != call:
+            keep(journal, record)
+            return
+        if written:
+            keep(journal, record)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Journal, "keep", interrupted)
+    result = ft.distill(on_mixed, MIXED, 0.01, seed=4, journal=folder / "journal.db")
+    result.save(folder)
+    assert result.reason == "interrupted"
+    assert ft.journal.info(folder / "journal.db").answers == result.queries.paid
+    assert [line for line in standalone.Folder(folder).lines if line[0] == "NO"] == []
+    assert ft.verify(folder).consistent
+    assert ft.verify(folder, answers=True).consistent
 
 
 def test_a_replay_needs_a_journal_all_answers_and_a_target_that_only_answers(path: Path) -> None:

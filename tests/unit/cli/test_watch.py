@@ -39,6 +39,7 @@ def test_a_folder_that_grows(kept: Path) -> None:
     first = run("watch", kept, "rows", "--state", "state.json", "--json")
     assert first.code == 0
     assert json.loads(first.out)["promises"][0]["rows"] == 400
+    assert json.loads(first.out)["assumes"] == ["the rows are independent of each other"]
     again = run("watch", kept, "rows", "--state", "state.json", "--json")
     assert json.loads(again.out)["promises"][0]["rows"] == 400
     lines(Path("rows/2.jsonl"), 2, broken=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -195,6 +196,22 @@ def test_real_rows_that_refute_are_a_field_and_a_warning() -> None:
     assert curve.refuted_by_rows
     with pytest.warns(DoubtWarning, match=REFUTED):
         assert ft.certify(found.tree, adds_up, sums(), 0.1, seed=0).refuted_by_rows
+
+
+def test_a_frontier_names_every_size_that_real_rows_refute() -> None:
+    """The knee may be right about real rows, and a smaller tree that somebody picks be wrong about them."""
+    space = ft.ProductSpace.bernoulli(14, 0.4)
+    found = ft.frontier(lambda bits: bits[:, 0] | (bits[:, 1] & bits[:, 2]), space, max_queries=600, max_leaves=5)
+    line = "On real rows that were kept aside, these sizes agree less often than is certified over draws: "
+    assert line not in str(found)
+    smaller = [point for point in found if point.leaves < found.knee.leaves]
+    assert len(smaller) > 1
+    assert all(point.certificate.standing.state != "nothing" for point in smaller)
+    rows = RealRows(500, 500)
+    told = [replace(point, certificate=replace(point.certificate, real_rows=rows)) for point in smaller]
+    again = replace(found, points=(*told, *found.points[len(told) :]))
+    assert not again.refuted_by_rows
+    assert f"{line}{', '.join(str(point.leaves) for point in smaller)}." in str(again).splitlines()
 
 
 def test_rows_that_refute_nothing_are_no_doubt() -> None:

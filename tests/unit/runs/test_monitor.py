@@ -169,6 +169,7 @@ def test_a_folder_is_watched_too(result: ft.Distillation, tmp_path: Path) -> Non
     monitor: Any = ft.Monitor(tmp_path / "kept")
     assert monitor.watched[0].promised == 0.1
     assert "all rows: 0 errors in 0 rows, at most 10% was promised" in str(monitor)
+    assert str(monitor).endswith("\nAssumes: the rows are independent of each other.")
 
 
 def test_a_card_for_the_model(result: ft.Distillation) -> None:

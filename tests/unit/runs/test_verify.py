@@ -311,6 +311,20 @@ def test_a_damaged_certificate_is_refused_or_judged(kept: Path, entry: str, prot
                 assert ft.verify(kept, target, seed=1, max_queries=20).consistent in (True, False)
 
 
+def test_the_bound_follows_from_the_tested_trees_errors_and_the_difference(tmp_path: Path) -> None:
+    """The certificate counts the tree that is here, and its sentence stands some lines below."""
+    for seed in range(20):
+        found = ft.distill(target, SPACE, 0.2, seed=seed)
+        told = found.certificate
+        if told.tested_errors not in (None, told.errors):
+            break
+    found.save(tmp_path)
+    line = next(line for line in str(ft.verify(tmp_path)).splitlines() if "follows from" in line)
+    assert f"from {told.tested_errors} errors of the tree that was tested among" in line
+    assert line.endswith(f", and from {told.differs:.6g} on which it differs from this tree")
+    assert f"this tree disagreed on {told.errors}." in str(told)
+
+
 def test_it_prints_as_sentences(kept: Path) -> None:
     found = ft.verify(kept)
     made = found.certificate

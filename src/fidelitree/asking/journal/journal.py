@@ -60,6 +60,7 @@ class Journal:
         self.path = Path(path)
         self._connection = open_to_read(self.path) if run is None else open_to_write(self.path)
         self.writes, self._resumes = run is not None, False
+        self.drawn: tuple[int, int] = 0, 0
         try:
             with self._talking():
                 self.run = self._own(run)
@@ -223,10 +224,15 @@ class Journal:
 
     @contextmanager
     def _at_once(self) -> Iterator[None]:
-        """All of it or nothing."""
-        with self._connection:
-            self._connection.execute("BEGIN IMMEDIATE")
-            yield
+        """All of it or nothing, in the file and in what is remembered of it."""
+        before = self.drawn, self.all_limits.copy()
+        try:
+            with self._connection:
+                self._connection.execute("BEGIN IMMEDIATE")
+                yield
+        except BaseException:
+            self.drawn, self.all_limits = before
+            raise
 
     def _sums(self) -> tuple[int, float]:
         count, seconds = self._connection.execute("SELECT count(*), max(seconds) FROM answers").fetchone()

@@ -32,6 +32,7 @@ from fidelitree.errors import (
     write_text,
     writing,
 )
+from fidelitree.spaces.rows import ASSUMES_INDEPENDENT
 from fidelitree.theory.sequential import error_bound
 from fidelitree.trees.answers import answered, apart
 
@@ -103,7 +104,8 @@ class Watched:
 class Monitor:
     """Watches whether a tree still agrees with its target as often as was certified.
 
-    While every promise is kept, an alarm ever goes off with probability at most ``delta``, however long it watches.
+    While every promise is kept, an alarm ever goes off with probability at most ``delta``, however long it watches, if
+    the rows are independent of each other: of several rows of one person, give one.
 
     Args:
         result: A `Distillation`, or the folder of one.
@@ -190,7 +192,7 @@ class Monitor:
                 one.see(wrong[reached == leaf])
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self.watched))
+        return "\n".join([*map(str, self.watched), f"Assumes: {ASSUMES_INDEPENDENT}."])
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the state, all of it or nothing."""
@@ -240,6 +242,7 @@ class Monitor:
         page = plain_page(
             "Is the promise still kept?",
             tag("p", self.alarm or "No alarm."),
+            tag("p", f"Assumes: {ASSUMES_INDEPENDENT}."),
             table(names, rows),
             tag("h2", "The course of all rows"),
             table(["rows", "errors", "rate"], course),

@@ -230,3 +230,20 @@ def test_text_that_is_not_utf_8_is_damage(path: Path) -> None:
         connection.execute("UPDATE answers SET purpose = CAST(x'ff' AS TEXT)")
     with Journal(path) as journal, pytest.raises(ft.FormatError, match="its text is not UTF-8"):
         list(journal.all())
+
+
+def test_a_write_that_is_taken_back_is_not_remembered(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How far a run has come is written with the next answers, if an interrupt took back those that told it first."""
+    with Journal(path, RUN) as journal:
+        journal.position = lambda: (3, 4)
+        with monkeypatch.context() as patch:
+            patch.setattr(journal, "_take_over", lambda: [Journal._take_over(journal), interrupted()])
+            with pytest.raises(KeyboardInterrupt):
+                journal.keep(ONE)
+        journal.keep(ONE)
+    with Journal(path) as read:
+        assert (read.drawn, read.records) == ((3, 4), 3)
+
+
+def interrupted() -> None:
+    raise KeyboardInterrupt
