@@ -53,7 +53,7 @@ class Deferring:
     error: float
 
 
-class Coverage:
+class CoverageGoal:
     """The most inputs answered with an error of at most epsilon, for every size."""
 
     def __init__(self, epsilon: float, sizes: Sequence[int], effort: Effort, seed: int) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fidelitree.runs.loop import Loop
 
 
-class Curve:
+class CurveGoal:
     """Opens the tree of each size when it has learnt enough, and ends when every bound is close."""
 
     def __init__(self, sizes: Sequence[int], effort: Effort) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fidelitree.errors import ParameterError
 from fidelitree.runs import economics
-from fidelitree.runs.coverage_goal import Coverage, sizes_of
+from fidelitree.runs.coverage_goal import CoverageGoal, sizes_of
 from fidelitree.runs.frontier_result import Frontier
 from fidelitree.runs.goal import Goal, result_of
 from fidelitree.runs.input_source import source_of
@@ -53,7 +53,7 @@ def distil_deferring(counted: Counted, space: World, goal: Goal, observer: Obser
     session = Session.of(counted, source, goal, observer, FRONTIER)
     efforts = EFFORTS if counted.budget.max_queries is None else PATIENT
     effort = efforts["leaves" if goal.few_leaves else "queries"]
-    coverage = Coverage(goal.epsilon, sizes_of(most or LARGEST), effort, goal.seed)
+    coverage = CoverageGoal(goal.epsilon, sizes_of(most or LARGEST), effort, goal.seed)
     reason = Loop.of(session, coverage, goal.seed).ending()
     attempts = session.attempts
     good = [one for one in attempts.live if one.certifies(goal.epsilon)]

@@ -17,7 +17,7 @@ PART_OF_TEST = 1 / 8  # of the answers that a test has counted: the next portion
 REFIT = 2.0  # times the answers of the last fit: when the archive is fitted again
 
 # Search, in proposals near each size.
-STEPS = 200  # of the fit before trees are opened
+STEPS = 150  # of the fit before trees are opened
 FEW_LEAVES_STEPS = 600  # the same where leaves are dear
 STEPS_ON_THE_WAY = 30  # of all other fits
 AT_LEAST = 400  # answers before a search is worth its time: until then, CART's prunings do
@@ -51,7 +51,7 @@ FEWEST = 10  # proposals near each size, however many the rows are
 
 
 @dataclass(frozen=True)
-class Pair:
+class PairedErrors:
     """Two trees on the same answers, which neither had seen: one that is older, and the one that replaced it."""
 
     answers: int = 0
@@ -60,10 +60,10 @@ class Pair:
     apart: int = 0
     """Answers that one of them has wrong, and the other has not."""
 
-    def and_(self, answers: int, older_errors: int, errors: int, apart: int) -> Pair:
+    def and_(self, answers: int, older_errors: int, errors: int, apart: int) -> PairedErrors:
         """Return the counts of more answers, too."""
         counts = self.answers + answers, self.older_errors + older_errors, self.errors + errors, self.apart + apart
-        return Pair(*counts)
+        return PairedErrors(*counts)
 
     @property
     def rate(self) -> float:

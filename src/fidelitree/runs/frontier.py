@@ -13,7 +13,7 @@ from fidelitree.asking.limits import Budget, Running, Workers, given
 from fidelitree.asking.memory import Memory
 from fidelitree.errors import check_choice, check_count, check_delta, check_switch, check_tolerance
 from fidelitree.runs.all_answers import known_points
-from fidelitree.runs.curve_goal import Curve
+from fidelitree.runs.curve_goal import CurveGoal
 from fidelitree.runs.frontier_result import Frontier
 from fidelitree.runs.goal import Goal, recorded, result_of
 from fidelitree.runs.input_source import source_of
@@ -117,7 +117,7 @@ def frontier(
         counted = opened.counted(Memory.usual(opened.space) if deterministic else None, budget, observer)
         kept = KeptRows.ask(counted, space)
         session = Session.of(counted, source_of(space, goal.seed), goal, observer, FRONTIER)
-        curve = Curve(sizes_up_to(most), EFFORTS[prefer])
+        curve = CurveGoal(sizes_up_to(most), EFFORTS[prefer])
         loop = Loop.of(session, curve, goal.seed)
         found = Frontier.of(_points(loop, goal), goal.delta, most, loop.mistakes)
         found = replace(found, forecast=curve.forecast)

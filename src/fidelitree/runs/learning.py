@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fidelitree.runs import economics
 
 if TYPE_CHECKING:
-    from fidelitree.runs.economics import Pair
+    from fidelitree.runs.economics import PairedErrors
     from fidelitree.runs.loop import Loop
 
 
@@ -55,7 +55,7 @@ class Learning:
         """Answers until the archive is fitted again; no fewer than one."""
         return max(1.0, economics.REFIT * self._loop.archive.fitted - self._loop.known)
 
-    def pair(self, size: int) -> Pair | None:
+    def pair(self, size: int) -> PairedErrors | None:
         """Return how fast a size learns; nothing while its leaves have few answers."""
         found = self._loop.candidates.get(size)
         if self._loop.known < max(economics.SOONEST, economics.A_LEAF * size):

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.errors import ParameterError
-from fidelitree.runs.economics import AT_LEAST, FIRST, REFIT, STEPS_ON_THE_WAY, Pair
+from fidelitree.runs.economics import AT_LEAST, FIRST, REFIT, STEPS_ON_THE_WAY, PairedErrors
 from fidelitree.search.archive import Archive, LabelLoss, NumberLoss
 from fidelitree.search.inquiry import BitInquiry, Inquiry
 from fidelitree.search.questions import Answered, Labels, Steps, T, Tests
@@ -42,8 +42,8 @@ class Candidate:
 
     tree: Tree
     older: Tree | None = None
-    pair: Pair = field(default_factory=Pair)
-    before: Pair | None = None
+    pair: PairedErrors = field(default_factory=PairedErrors)
+    before: PairedErrors | None = None
     """The same of the tree that it replaced, at the time of the fit."""
 
     @property

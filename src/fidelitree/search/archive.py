@@ -33,7 +33,7 @@ THOROUGH = 100  # proposals near each size, from which on that is done
 FEWEST = 10  # proposals near each size, however many the rows are
 
 
-class Rows(NamedTuple):
+class TrainingRows(NamedTuple):
     """Labelled rows, and what their label codes stand for."""
 
     inner: NDArray[Any]
@@ -41,7 +41,7 @@ class Rows(NamedTuple):
     book: LabelBook
 
 
-class Search(Protocol):
+class TreeSearch(Protocol):
     """A search over labelled rows; where it is ended by its watch, what was found is known."""
 
     def know(self, trees: Iterable[Tree]) -> None:
@@ -57,7 +57,7 @@ class Search(Protocol):
 class Loss(Protocol):
     """What is lost on a row, and how to search for trees that lose little."""
 
-    def search(self, product: ProductSpace, rows: Rows) -> Search:
+    def search(self, product: ProductSpace, rows: TrainingRows) -> TreeSearch:
         """Begin a search over these rows."""
 
 
@@ -70,7 +70,7 @@ class Archive:
         self.codes: Codes = np.empty(0, np.intp)
         self.fitted = 0
         """Rows of the last fit."""
-        self._search: Search | None = None
+        self._search: TreeSearch | None = None
         self._trees: dict[int, Tree] = {}
 
     def __len__(self) -> int:
@@ -87,7 +87,7 @@ class Archive:
         The ``known`` trees, and those of the last fit near these sizes, are taken into account.
         """
         before = [] if self._search is None else [self.at(size) for size in dict.fromkeys(focus)]
-        search = self._search = self._loss.search(self._product, Rows(self.inner, self.codes, self._book))
+        search = self._search = self._loss.search(self._product, TrainingRows(self.inner, self.codes, self._book))
         self._trees = {}
         self.fitted = len(self)
         search.know([*known, *before])
@@ -107,7 +107,7 @@ class LabelLoss:
     def __init__(self, seed: int, watch: Watch) -> None:
         self._seed, self._watch = seed, watch
 
-    def search(self, product: ProductSpace, rows: Rows) -> Search:
+    def search(self, product: ProductSpace, rows: TrainingRows) -> TreeSearch:
         """Begin a search over these rows."""
         return LabelSearch(product, rows, self._seed, self._watch)
 
@@ -115,7 +115,7 @@ class LabelLoss:
 class LabelSearch:
     """The search for labels."""
 
-    def __init__(self, product: ProductSpace, rows: Rows, seed: int, watch: Watch) -> None:
+    def __init__(self, product: ProductSpace, rows: TrainingRows, seed: int, watch: Watch) -> None:
         self._binning, self._book = Binning.of(product, rows.inner), rows.book
         self._rows, self._watch = self._binning.coded(rows.codes), watch
         self._refiner = Refiner(self._rows, None, seed, watch)
@@ -155,7 +155,7 @@ class NumberLoss:
     def __init__(self, tolerance: float, watch: Watch) -> None:
         self._tolerance, self._watch = tolerance, watch
 
-    def search(self, product: ProductSpace, rows: Rows) -> Search:
+    def search(self, product: ProductSpace, rows: TrainingRows) -> TreeSearch:
         """Begin a search over these rows."""
         return NumberSearch(product, rows, self._tolerance, self._watch)
 
@@ -163,7 +163,7 @@ class NumberLoss:
 class NumberSearch:
     """The search for numbers: prunings of two growth rules, each of whose tests are then chosen again."""
 
-    def __init__(self, product: ProductSpace, rows: Rows, tolerance: float, watch: Watch) -> None:
+    def __init__(self, product: ProductSpace, rows: TrainingRows, tolerance: float, watch: Watch) -> None:
         answers = np.asarray(np.array(rows.book.seen)[rows.codes], np.float64)
         self._numbers = Numbers.of(Binning.of(product, rows.inner), slice(None), answers, tolerance)
         self._watch = watch

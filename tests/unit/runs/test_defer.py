@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.runs.coverage_goal import Coverage, Shape, sizes_of
+from fidelitree.runs.coverage_goal import CoverageGoal, Shape, sizes_of
 from fidelitree.runs.learning import QUERIES
 from fidelitree.trees.answers import DEFER
 
@@ -196,7 +196,7 @@ def test_more_doubt_answers_less():
     tree = ft.Tree.build(BITS, [(0, 1, 2), (1, 3, 4), (2, 5, 6), 0, 1, 0, 1], [0, 1])
     wrong = np.array([0, 20, 60, 100])
     counts = np.stack([1_000 - wrong, wrong], axis=1)[random.permutation(4)]
-    goal = Coverage(0.05, [4], QUERIES, seed=0)
+    goal = CoverageGoal(0.05, [4], QUERIES, seed=0)
     loop = SimpleNamespace(
         source=SimpleNamespace(tests_left=5_000),
         counted=SimpleNamespace(left=5_000),
