@@ -52,8 +52,9 @@ class Learning:
 
     @property
     def until_fit(self) -> float:
-        """Answers until the archive is fitted again; no fewer than one."""
-        return max(1.0, economics.REFIT * self._loop.archive.fitted - self._loop.known)
+        """Answers until the archive is fitted again, no fewer than one; the first portion is as large as it likes."""
+        fitted = self._loop.archive.fitted
+        return max(1.0, economics.REFIT * fitted - self._loop.known) if fitted else math.inf
 
     def pair(self, size: int) -> PairedErrors | None:
         """Return how fast a size learns; nothing while its leaves have few answers."""

@@ -54,7 +54,7 @@ class Candidate:
         return sum(one.errors for one in counted) / answers if answers else 1.0
 
 
-class Goal(Protocol[T]):
+class RunGoal(Protocol[T]):
     """What a run is for. Only `open` and `close` change anything."""
 
     @property
@@ -81,14 +81,14 @@ class Goal(Protocol[T]):
 class Loop(Generic[T]):
     """One run: a session, an archive of trees, an inquiry, and a goal."""
 
-    def __init__(self, session: Session, goal: Goal[T], archive: Archive, inquiry: Inquiry) -> None:
+    def __init__(self, session: Session, goal: RunGoal[T], archive: Archive, inquiry: Inquiry) -> None:
         self.session, self.goal, self.archive, self.inquiry = session, goal, archive, inquiry
         self.counted, self.attempts, self.source = session.counted, session.attempts, session.source
         self.candidates: dict[int, Candidate] = {}
         """By the number of leaves that each was fitted for, which is at least its own."""
 
     @classmethod
-    def of(cls, session: Session, goal: Goal[T], seed: int) -> Loop[T]:
+    def of(cls, session: Session, goal: RunGoal[T], seed: int) -> Loop[T]:
         """A loop with the archive and the inquiry that suit the inputs and the labels of a session."""
         counted, source = session.counted, session.source
         inquiry = Inquiry()
@@ -157,7 +157,8 @@ class Loop(Generic[T]):
         try:
             self.archive.fit(focus, steps, known)
         finally:  # where the time is over, what was found is known
-            self.candidates = {size: self._replaced(size, again) for size in self.goal.sizes}
+            if self.archive.fitted:  # the first fit may end before it finds anything
+                self.candidates = {size: self._replaced(size, again) for size in self.goal.sizes}
 
     def _replaced(self, size: int, again: bool) -> Candidate:
         """The candidate for a size; of trees that are fitted ``again`` to the same answers the last one counts."""

@@ -136,7 +136,7 @@ class Binning:
         gaps = i in self.gaps
         low, high = (side[: len(side) - gaps] for side in cuts)  # the last cut parts missing numbers from all others
         place = int(np.searchsorted(low, test.cut, "right"))  # of the first bin above the cut
-        if len(low) and test.cut >= high[-1]:
+        if test.cut == math.inf or (len(low) and test.cut >= high[-1]):
             place = len(low) + 1
         if gaps and test.missing:
             return (AtMost(len(self.space) + self.gaps.index(i), place), no, yes) if place <= len(low) else yes
