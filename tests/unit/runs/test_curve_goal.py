@@ -118,8 +118,12 @@ def test_small_sizes_are_opened_before_large_ones_have_learnt() -> None:
 
 def test_everything_is_opened_when_learning_ends() -> None:
     goal, loop, reason = run(slope)
-    assert reason == f"{SHORT.most:,} labels to learn from"
-    assert loop.known == SHORT.most
+    assert reason in {
+        f"{SHORT.most:,} labels to learn from",
+        "every size has learnt enough",
+        "no size would gain 10% of its error from as many labels again",
+    }
+    assert loop.known <= SHORT.most
     assert set(attempts_of(goal)) == {1, 2, 4, 8, 16}
     assert not goal.learning
     assert all(one.samples > 0 for one in loop.attempts.all)

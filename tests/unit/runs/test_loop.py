@@ -68,7 +68,7 @@ class Recording:
 
     @property
     def learning(self) -> bool:
-        return self.known < self.learns and not self.closed
+        return self.known < self.learns and not (self.closed and self.opened)
 
     def needed(self, loop: Loop[str]) -> float:
         self._look("needed", loop)
