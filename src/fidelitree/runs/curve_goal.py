@@ -30,6 +30,8 @@ class CurveGoal:
         self.sizes, self._effort = list(sizes), effort
         """The numbers of leaves that trees are fitted for."""
         self._opened: dict[int, Attempt] = {}
+        self._steps = effort.steps
+        """Proposals near each size, before its tree is opened."""
         self._ended = ""
         """Why learning ended."""
         self.forecast: Forecast | None = None
@@ -41,8 +43,8 @@ class CurveGoal:
         return any(size not in self._opened for size in self.sizes)
 
     def close(self, why: str) -> None:
-        """End learning: what was learnt is opened before anything else is asked."""
-        self._ended = why
+        """End learning: what was learnt is opened before anything else is asked, without another long search."""
+        self._ended, self._steps = why, 0
 
     def needed(self, loop: Loop[str]) -> float:
         """Return the answers to the next fit, to the end of learning, or to another look at the bounds."""
@@ -73,7 +75,7 @@ class CurveGoal:
         self._ended = self._ended or ("" if len(ready) < len(left) else "every size has learnt enough")
         early = list(self._opened) if self._ended else []
         searched = sorted([*early, *ready])
-        loop.fit([*searched, *reversed(searched)], self._effort.steps)
+        loop.fit([*searched, *reversed(searched)], self._steps)
         self._open(loop, ready)
         self._open_better(loop, early)
 
@@ -88,12 +90,13 @@ class CurveGoal:
     def _open_better(self, loop: Loop[str], early: Sequence[int]) -> None:
         """Open the trees of today for sizes that were opened early, where their bounds are likely to be lower."""
         answers = self._tests(loop)
-        for size in [size for size in early if size in loop.candidates]:
-            old, new = self._opened[size], loop.candidates[size]
+        for size in early:
+            old, new = self._opened[size], loop.archive.at(size)
+            error = (loop.mistakes(new) + economics.OPTIMISM * new.size) / loop.known
             stays = economics.expected_bound(old.rate, old.level, answers, old.counts)
             level = loop.attempts.level(len(loop.attempts.all) + 1)
-            if economics.expected_bound(new.error, level, answers) < stays:
-                loop.attempts.open(new.tree)
+            if economics.expected_bound(error, level, answers) < stays:
+                loop.attempts.open(new)
 
     def _tests(self, loop: Loop[str]) -> int:
         """Answers that tests are likely to take, were they to begin now."""

@@ -23,10 +23,11 @@ STEPS_ON_THE_WAY = 30  # of all other fits
 AT_LEAST = 400  # answers before a search is worth its time: until then, CART's prunings do
 
 # Learning, of trees of every size.
-GAIN = 0.1  # of an error: what as many answers again must bring a size, or else its tree is opened
+GAIN = 0.06  # of an error: what as many answers again must bring a size, or else its tree is opened
 SMALL_GAIN = 0.03  # the same where leaves are dear, or trees defer: purer leaves take more answers than fewer errors
 A_LEAF = 100  # answers: with fewer for each of its leaves, a size has not begun to learn what it will
-SOONEST = 800  # answers before any size is opened: tests of the others will take as many again
+SOONEST = 2_000  # answers before any size is opened
+OPTIMISM = 5.0  # errors a leaf: by so many a tree looks better on the answers that taught it
 SURE = 1.0  # standard errors that a gain is taken to be larger than it was seen to be
 MOST = 16_000  # answers to learn from
 FEW_LEAVES_MOST = 64_000  # the same where leaves are dear

@@ -58,8 +58,8 @@ def frontier(
 ) -> Frontier:
     """Trees of 1, 2, 3, 5, 8 ... leaves, each with a certificate, all of them true with confidence 1 - delta.
 
-    There is no epsilon to guess: look at the curve, and pick a point. The run ends when no size would gain a tenth of
-    its error from as many labels again, and every bound is close to its error; a budget, or Ctrl-C, ends it early.
+    There is no epsilon to guess: look at the curve, and pick a point. The run ends when no size would gain 6% of its
+    error from as many labels again, and every bound is close to its error; a budget, or Ctrl-C, ends it early.
     After 400 labels it says what to expect (``forecast``).
 
     Args:

@@ -29,7 +29,6 @@ Codes = NDArray[np.intp]
 WIDE = 24  # features: of more, a search looks only at those that explain more than chance does
 MOST_WORK = 4e9  # label counts, about a minute: where rows and features are many, a search makes fewer proposals
 DEPTH_TWO = 4  # leaves, up to which tests are looked for two at a time: a local search seldom changes both
-THOROUGH = 100  # proposals near each size, from which on that is done
 FEWEST = 10  # proposals near each size, however many the rows are
 
 
@@ -137,7 +136,7 @@ class LabelSearch:
             return
         if self._noisy:
             self._refiner.leave_out_noise(1.0)
-        if min(wanted) <= DEPTH_TWO and steps >= THOROUGH:
+        if min(wanted) <= DEPTH_TWO:
             for tree in two_steps(self._rows, self._watch):
                 self._refiner.know(tree)
         affordable = max(FEWEST, int(MOST_WORK / (self._work * len(wanted))))
@@ -168,16 +167,23 @@ class NumberSearch:
         self._numbers = Numbers.of(Binning.of(product, rows.inner), slice(None), answers, tolerance)
         self._watch = watch
         self._found: dict[int, Nested] = {1: self._numbers.leaf(np.arange(len(answers)))[0]}
+        self._known: list[Tree] = []
+        """Trees that stand in for those of a search that was cut off."""
 
     def know(self, trees: Iterable[Tree]) -> None:
-        """Take no notice of them: every fit begins anew."""
+        """Keep them until this search has found its own: it begins anew."""
+        self._known = list(trees)
 
     def improve(self, sizes: Sequence[int], steps: int) -> None:
-        """Look for a tree of each size."""
-        if steps:
-            found = every_size(self._numbers, sorted(set(sizes)), self._watch)
+        """Look for a tree of each size; without any step, take prunings as they are."""
+        if sizes:
+            found = every_size(self._numbers, sorted(set(sizes)), self._watch, None if steps else lambda _: True)
             self._found |= {size: tree for size, (tree, _) in found.items()}
+            self._known = []
 
     def at(self, leaves: int) -> Tree:
         """Return the tree with the fewest errors that has at most this many leaves."""
+        known = [tree for tree in self._known if tree.size <= leaves]
+        if known:
+            return max(known, key=lambda tree: tree.size)
         return self._numbers.tree(self._found[max(size for size in self._found if size <= leaves)])

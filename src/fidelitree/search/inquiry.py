@@ -35,8 +35,6 @@ class Inquiry:
     """The tree that it has come to, if any."""
     known = 0
     """Inputs whose answers it knows."""
-    confirmed = 0
-    """Answers that its tree did not need, and that agree with it."""
 
     def learn(self, inner: NDArray[Any], codes: Codes) -> Steps[None]:
         """Take answers in, and ask about inputs of its own choice."""
@@ -57,11 +55,6 @@ class BitInquiry(Inquiry):
     def known(self) -> int:  # type: ignore[override]
         """Inputs whose answers it knows."""
         return self._learner.pool.size
-
-    @property
-    def confirmed(self) -> int:  # type: ignore[override]
-        """Answers that its tree did not need, and that agree with it."""
-        return self._learner.confirmations
 
     def learn(self, inner: NDArray[Any], codes: Codes) -> Steps[None]:
         """Take answers in, a few at a time, and ask about inputs of its own choice."""

@@ -48,7 +48,7 @@ def drawn(rows: int, seed: int = 0) -> Any:
 def test_elsewhere_nothing_is_chosen() -> None:
     nobody = Inquiry()
     assert driven(nobody.learn(np.zeros((5, 2)), np.zeros(5, np.intp)), pytest.fail) is None
-    assert (nobody.tree, nobody.known, nobody.confirmed) == (None, 0, 0)
+    assert (nobody.tree, nobody.known) == (None, 0)
 
 
 def test_over_bits_walks_find_what_no_label_tells() -> None:
@@ -72,17 +72,6 @@ def test_where_it_is_right_there_is_nothing_to_ask() -> None:
     asked.learn(64, seed=2)
     assert asked.asked == before[0]
     assert asked.inquiry.tree is before[1], "trees are values: none is built anew for nothing"
-
-
-def test_what_a_complete_table_did_not_need_is_confirmed() -> None:
-    asked = Asked(lambda bits: bits[:, :7].sum(axis=1) % 2)
-    asked.learn(600)
-    assert asked.inquiry.tree is not None
-    assert asked.inquiry.tree.size == 128
-    before = asked.inquiry.confirmed
-    assert before == asked.inquiry.known - 128
-    asked.learn(50, seed=1)
-    assert asked.inquiry.confirmed == before + 50
 
 
 def test_a_label_that_comes_late_has_its_place_in_the_order() -> None:
