@@ -110,7 +110,7 @@ def test_rows_of_a_group_that_all_test_are_seen(monkeypatch: pytest.MonkeyPatch)
         return rows[~tested], rows[tested]
 
     monkeypatch.setattr("fidelitree.spaces.groups.Groups.apart", all_rows)
-    runs = 25
+    runs = 50
     false = 0
     for seed in range(runs):
         table, person = table_of(seed, 30)

@@ -107,6 +107,8 @@ class StoredFrontier:
         _check(isinstance(delta, float) and 0 < delta < 1, f"delta must be above 0 and below 1; got {delta!r:.80}")
         _check(type(most) is int and most >= 1, f"max_leaves must be a whole number, at least 1; got {most!r:.80}")
         found = cls(delta, most, tuple(map(StoredPoint.from_dict, data["points"])))
+        versions = {point["certificate"]["version"] for point in data["points"]}
+        _check(len(versions) == 1, f"its certificates must be of one version; got {sorted(versions)}")
         sizes = [point.tree.size for point in found.points]
         bounds = [point.certificate.lost for point in found.points]
         ways = {"leaves": all(one < two for one, two in pairwise(sizes))}

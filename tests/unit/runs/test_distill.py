@@ -412,7 +412,7 @@ def test_max_seconds_ends_it_honestly(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that strikes at every look: the run ends after any number of looks."""
     reasons = set()
     for limit in range(2, 60, 6):
-        looks = itertools.count(time.monotonic())
+        looks = itertools.count(int(time.monotonic()))
         with monkeypatch.context() as patch:
             patch.setattr(budget, "time", SimpleNamespace(monotonic=lambda looks=looks: next(looks)))
             result = ft.distill(MUX, FAIR, 0.1, DELTA, max_seconds=limit)

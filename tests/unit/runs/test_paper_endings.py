@@ -110,7 +110,7 @@ def test_max_seconds_ends_it_honestly(algorithm: str, monkeypatch: pytest.Monkey
     """A clock that strikes at every look: the run ends after any number of looks."""
     sizes = set()
     for limit in range(2, 90, 3):
-        looks = itertools.count(time.monotonic())
+        looks = itertools.count(int(time.monotonic()))
         with monkeypatch.context() as patch:
             patch.setattr(budget, "time", SimpleNamespace(monotonic=lambda looks=looks: next(looks)))
             result = distil(algorithm, 0.05 if algorithm == "build" else 0.2, max_seconds=limit)

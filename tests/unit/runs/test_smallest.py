@@ -121,7 +121,7 @@ def test_values_that_are_never_drawn_need_no_test(monkeypatch: pytest.MonkeyPatc
 def test_any_time_will_do(looks: int, epsilon: float, listed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that strikes at every look: what was found by then is returned, with the error that it has."""
     monkeypatch.setattr(affordable, "LISTED", listed)
-    clock = itertools.count(time.monotonic())
+    clock = itertools.count(int(time.monotonic()))
     target = ft.targets.selector_parity(2, 2, 2)
     with monkeypatch.context() as patch:
         patch.setattr(budget, "time", SimpleNamespace(monotonic=lambda: next(clock)))
@@ -137,7 +137,7 @@ def test_any_time_will_do(looks: int, epsilon: float, listed: int, monkeypatch: 
 
 @pytest.mark.parametrize("looks", [4, 7, 13, 51])
 def test_a_clock_may_strike_before_all_inputs_are_asked(looks: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, target = itertools.count(time.monotonic()), ft.targets.majority(9)
+    clock, target = itertools.count(int(time.monotonic())), ft.targets.majority(9)
     with monkeypatch.context() as patch:
         patch.setattr(budget, "time", SimpleNamespace(monotonic=lambda: next(clock)))
         result = ft.distill(plain(target), S(9), 0.05, strategy="smallest", max_seconds=looks, batch_size=16)

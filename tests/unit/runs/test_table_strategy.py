@@ -238,7 +238,7 @@ def test_max_seconds_ends_it_honestly(space: Any, monkeypatch: pytest.MonkeyPatc
     answer, check = (target, honest) if space is MIXED else (loan, honest_rows)
     reasons = set()
     for limit in (3, 40, 80, 200, 600, 1_000, 1_400):  # a compiled search looks less often
-        looks = itertools.count(time.monotonic())
+        looks = itertools.count(int(time.monotonic()))
         with monkeypatch.context() as patch:
             patch.setattr(budget, "time", SimpleNamespace(monotonic=lambda looks=looks: next(looks)))
             result = ft.distill(answer, space, 0.03, DELTA, max_seconds=limit)
