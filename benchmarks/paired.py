@@ -214,16 +214,12 @@ KINDS: dict[str, tuple[tuple[str, ...], Callable[[str, int], dict[str, Any]]]] =
 
 
 def sources_of(commit: str, folder: str) -> Path:
-    """The package as it was at a commit, with its kernels compiled."""
-    packed = subprocess.run(["git", "archive", commit, "src"], cwd=ROOT, capture_output=True, check=True).stdout
+    """The package as it was at a commit, with its kernels compiled by its own build script."""
+    command = ["git", "archive", commit, "src", "hatch_build.py"]
+    packed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout
     with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
         archive.extractall(folder, filter="data")
-    place = Path(folder, "src", "fidelitree", "trees", "kernels")
-    changed = ["git", "diff", "--quiet", commit, "--", "src/fidelitree/trees/kernels"]
-    if subprocess.run(changed, cwd=ROOT, check=False).returncode:
-        raise RuntimeError(f"the kernels of {commit} are others: compile them by hand, in {place}")
-    for library in (ROOT / "src" / "fidelitree" / "trees" / "kernels").glob("*.so"):
-        (place / library.name).write_bytes(library.read_bytes())
+    subprocess.run([sys.executable, "hatch_build.py"], cwd=folder, check=True)
     return Path(folder, "src")
 
 
