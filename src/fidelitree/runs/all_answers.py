@@ -24,12 +24,12 @@ from fidelitree.errors import NoDiagramError, ParameterError
 from fidelitree.exact.engine import ENUMERATE_UNASKED, error_inside, exact_subfunction, free_of_charge, labels_inside
 from fidelitree.runs.goal import Goal, exact_certificate, greedy_result
 from fidelitree.runs.result import Distillation
-from fidelitree.runs.stopping import FewestLeaves
-from fidelitree.search.exact_growth import grow_exactly
+from fidelitree.search.exact_growth import as_grown, grow_exactly
 from fidelitree.search.labelled import Binning
 from fidelitree.search.local.iterated import Refiner
-from fidelitree.search.optimal.affordable import LISTED, SearchEnded
+from fidelitree.search.optimal.affordable import LISTED, PATIENT, SearchEnded
 from fidelitree.search.optimal.solve import KnownFunction
+from fidelitree.search.optimal.substitutes import SmallestSubstitutes
 from fidelitree.search.trace import SplitRecord
 from fidelitree.theory.sequential import FRONTIER
 from fidelitree.trees import nested
@@ -106,7 +106,8 @@ def _smallest_substitute(counted: Counted, root: Subfunction, goal: Goal) -> Dis
     if perfect.error > 0:  # the time was over
         labels = labels_inside(perfect.tree, root, counted.space)
         return _result(counted, goal, (perfect.tree, perfect.error), perfect.splits, labels)
-    found = FewestLeaves(counted).search(perfect.tree)  # no query is at stake any more
+    paper = as_grown(perfect.tree, counted.space, counted.watch).tree
+    found = SmallestSubstitutes(perfect.tree, counted.space, [paper], PATIENT, counted.watch)
     leaves = int(np.argmax(found.disagreements <= epsilon)) + 1
     leaves = min(leaves, counted.budget.max_leaves or leaves)
     tree, error = found.with_leaves(leaves), float(found.disagreements[leaves - 1])

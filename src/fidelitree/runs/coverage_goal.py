@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from fidelitree.certificates.deferral import DeferringAttempt
 from fidelitree.runs import economics
-from fidelitree.runs.learning import Effort, Learning
+from fidelitree.runs.learning import Effort, EverySize, Learning
 from fidelitree.search.labelled import HELD, Binning
 from fidelitree.search.local.deferred import improve, searches
 from fidelitree.search.optimal.affordable import QUICK
@@ -53,7 +53,7 @@ class Deferring:
     error: float
 
 
-class CoverageGoal:
+class CoverageGoal(EverySize):
     """The most inputs answered with an error of at most epsilon, for every size."""
 
     def __init__(self, epsilon: float, sizes: Sequence[int], effort: Effort, seed: int) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from fidelitree.asking.events import Foreseen
 from fidelitree.runs import economics
 from fidelitree.runs.forecast import Forecast, forecast
-from fidelitree.runs.learning import QUERIES, Effort, Learning
+from fidelitree.runs.learning import QUERIES, Effort, EverySize, Learning
 from fidelitree.runs.size_grid import filled
 
 if TYPE_CHECKING:
@@ -23,12 +23,11 @@ if TYPE_CHECKING:
     from fidelitree.runs.loop import Loop
 
 
-class CurveGoal:
+class CurveGoal(EverySize):
     """Opens the tree of each size when it has learnt enough, and ends when every bound is close."""
 
     def __init__(self, sizes: Sequence[int], effort: Effort) -> None:
         self.sizes, self._effort = list(sizes), effort
-        """The numbers of leaves that trees are fitted for."""
         self._opened: dict[int, Attempt] = {}
         self._steps = effort.steps
         """Proposals near each size, before its tree is opened."""

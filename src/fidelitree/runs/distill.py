@@ -16,31 +16,21 @@ from fidelitree.errors import ParameterError, check_choice, check_delta, check_e
 from fidelitree.exact.cells import ALL_SUBSETS
 from fidelitree.exact.engine import free_of_charge
 from fidelitree.runs.all_answers import distil_exactly, distil_known, no_error_allowed
+from fidelitree.runs import economics
 from fidelitree.runs.deferring import check_deferring, distil_deferring
+from fidelitree.runs.epsilon_goal import AskAll, EpsilonGoal
 from fidelitree.runs.frontier import frontier
 from fidelitree.runs.frontier_of_attempts import at_the_knee, frontier_of, shortfall
 from fidelitree.runs.goal import Goal, recorded, result_of
+from fidelitree.runs.influence_goal import InfluenceGoal
 from fidelitree.runs.input_source import Source, source_of
 from fidelitree.runs.kept_rows import KeptRows, beside, doubted
-from fidelitree.runs.last_tests import CERTIFIED, OutOfReach, put_to_test, still_certified, use_reserve
+from fidelitree.runs.last_tests import CERTIFIED
+from fidelitree.runs.loop import Loop, RunGoal
 from fidelitree.runs.outcome import Outcome, best_so_far
-from fidelitree.runs.session import Session, Strategy
+from fidelitree.runs.session import Session
 from fidelitree.runs.size_grid import LARGEST
-from fidelitree.runs.stopping import AsTested, FewestLeaves, Known, Smallest, Stopping, exact_error, lists_its_answers
-from fidelitree.runs.strategies.bit_strategy import BitStrategy
-from fidelitree.runs.strategies.greedy import Greedy
-from fidelitree.runs.strategies.round_strategy import RoundStrategy
-from fidelitree.runs.strategies.shrinking import SPENT, shrunk
-from fidelitree.runs.strategies.table_strategy import (
-    FAITHFUL,
-    FRUGAL,
-    IN_ROUNDS,
-    OF_ROWS,
-    TAKING_OVER,
-    Plan,
-    TableStrategy,
-    patient,
-)
+from fidelitree.runs.known_answers import KnownErrors, exact_error, lists_its_answers
 from fidelitree.spaces.draw import seed_of
 from fidelitree.spaces.rows import check_test_rows
 
@@ -223,24 +213,25 @@ def _learnt(counted: Counted, space: World, goal: Goal, observer: Observer) -> D
     if goal.defer:
         return distil_deferring(counted, space, goal, observer)
     session = _session(counted, source_of(space, goal.seed, together=True), goal, observer)
-    strategies, reason = _Strategies(session, goal), CERTIFIED
-    try:
-        outcome = strategies.outcome()
-        if outcome is None:
-            return distil_exactly(counted, goal)
-        if outcome.error_bound > session.attempts.epsilon:
-            outcome = put_to_test(outcome, session)
-        if outcome.error_bound > session.attempts.epsilon:
-            outcome = at_the_knee(session, outcome)
-            reason = shortfall(OutOfReach(f"max_leaves = {counted.budget.max_leaves}"), session)
-    except (BudgetSpent, KeyboardInterrupt) as stop:
-        if isinstance(stop, KeyboardInterrupt) and not counted.book.seen:
-            raise
-        goal = replace(goal, split_quality=False)
-        outcome, reason = _ended(session, strategies.now, stop, goal)
+    loop = Loop.of(session, _run_goal(session, goal), goal.seed)
+    ended = loop.ending()
+    if isinstance(ended, AskAll):
+        return distil_exactly(counted, goal)
+    outcome, reason = (ended, CERTIFIED) if isinstance(ended, Outcome) else _ended(loop, ended, goal)
     made = result_of(outcome, session, goal, reason)
     known = outcome.error is not None or made.error_bound >= 1  # or nothing was tested: there is no other tree to show
     return made if known else replace(made, curve=lambda: frontier_of(session, made, outcome, goal))
+
+
+def _run_goal(session: Session, goal: Goal) -> RunGoal[Outcome | AskAll]:
+    """What the loop of a run is for."""
+    counted = session.counted
+    if goal.split_quality:
+        return InfluenceGoal(goal.epsilon, economics.QUERIES, counted)
+    price = economics.FEW_LEAVES if goal.few_leaves else economics.QUERIES
+    independent = session.source.independent is not None and goal.tolerance is None
+    known = KnownErrors.of(counted) if independent else None
+    return EpsilonGoal(goal.epsilon, price, counted.budget.max_leaves, known)
 
 
 def _session(counted: Counted, source: Source, goal: Goal, observer: Observer) -> Session:
@@ -267,105 +258,22 @@ def _check_joint(source: Source, goal: Goal) -> None:
         raise ParameterError(f'strategy="influence" needs a product space; got {source.in_words}')
 
 
-class _Strategies:
-    """Which strategy goes first, which goes on where it is stuck, and what is tried for fewer leaves in the end."""
-
-    def __init__(self, session: Session, goal: Goal) -> None:
-        self._session, self._goal = session, goal
-        bits = session.source.independent is not None and session.source.independent.all_bits
-        self._over_bits = bits and goal.tolerance is None
-        kind = RoundStrategy if goal.few_rounds else BitStrategy
-        over_bits = kind(session, goal.seed, goal.few_leaves, goal.split_quality) if self._over_bits else None
-        self.now: Strategy = over_bits or self._table()
-
-    def outcome(self) -> Outcome | None:
-        """The smallest tree that is certified; None where it is cheaper to ask about all inputs."""
-        stopping = self._stopping()
-        first = self._frugal()
-        outcome = self._session.run(self.now.steps(stopping)) if first is None or first.tree.size > 1 else first
-        if outcome is None and self.now.stuck and isinstance(stopping, Known):
-            outcome = stopping.unfolded(self._session.attempts)
-        if outcome is None and self.now.stuck:
-            self.now, self._over_bits = self._table(), False
-            stopping = self._stopping()
-            outcome = self._session.run(self.now.steps(stopping))
-        if outcome is None:
-            return None
-        found = [outcome, self._fewer_leaves(outcome, stopping)]
-        if self._goal.smallest and self._session.source.independent is not None:
-            found.append(shrunk(found[-1], self._session, self._goal.epsilon))
-        if first is not None:
-            found.append(first)
-        return self._session.run(still_certified(self._session, found))
-
-    def _table(self, plan: Plan | None = None) -> TableStrategy:
-        goal = self._goal
-        if plan is None:
-            frugal = FRUGAL if self._session.source.tests == math.inf else OF_ROWS
-            hurried = IN_ROUNDS if goal.few_rounds else TAKING_OVER if self._over_bits else frugal
-            patience = patient(self._session.attempts.epsilon) if goal.few_leaves else hurried
-            plan = FAITHFUL if goal.split_quality else patience
-        return TableStrategy(self._session, plan, goal.seed)
-
-    def _stopping(self) -> Stopping:
-        goal, counted, masses = self._goal, self._session.counted, self._session.source.masses
-        most = counted.budget.max_leaves
-        if goal.split_quality:
-            return Greedy(counted)
-        if self._over_bits:
-            rule: Stopping = (FewestLeaves if goal.few_leaves else Smallest)(counted, most, None, goal.few_rounds)
-            return Known(rule, counted) if lists_its_answers(counted) else rule
-        if goal.few_leaves or masses is None or goal.tolerance is not None:
-            return AsTested(masses, most, UNDECIDED / goal.epsilon if goal.few_leaves else 0)
-        return Smallest(counted, most, masses, goal.few_rounds)
-
-    def _frugal(self) -> Outcome | None:
-        """What ``strategy="auto"`` would return: that of ``"smallest"`` must not be larger."""
-        goal, session = self._goal, self._session
-        if self._over_bits or not goal.smallest or session.source.masses is None:
-            return None  # rows of a table serve once, and without masses nothing can be pruned
-        quiet = Session(session.counted, session.source, session.attempts)
-        with suppress(BudgetSpent):
-            rule = Smallest(session.counted, session.counted.budget.max_leaves, session.source.masses)
-            return quiet.run(TableStrategy(quiet, FRUGAL, goal.seed).steps(rule))
-        return None
-
-    def _fewer_leaves(self, outcome: Outcome, stopping: Stopping) -> Outcome:
-        """A smaller tree from as many more queries as the rule would spend, if there is one."""
-        session, spend = self._session, stopping.to_spend() if stopping.unsettled else 0
-        if self._goal.smallest:
-            spend = min(spend, SPENT - session.counted.asked)
-        if spend < WORTHWHILE:
-            return outcome
-        quiet = Session(session.counted, session.source, session.attempts)
-        plan = Plan(first=spend // 2, steps=SEARCH, frugal=False)
-        again = TableStrategy(quiet, plan, session.counted.asked)
-        rule = AsTested(session.source.masses, session.counted.budget.max_leaves, patience=spend // 2)
-        found = quiet.run(again.look_once(rule))
-        return found if found is not None and found.tree.size < outcome.tree.size else outcome
+def _ended(loop: Loop[Outcome | AskAll], why: str, goal: Goal) -> tuple[Outcome, str]:
+    """What a run has to show that ended before its goal was reached, and why it ended."""
+    session, counted = loop.session, loop.counted
+    outcome = _so_far(loop)
+    if outcome.error_bound <= goal.epsilon:
+        return outcome, f"{CERTIFIED}, then {why}"
+    if loop.cut_short:
+        return outcome, why
+    return at_the_knee(session, outcome), shortfall(why, session)
 
 
-def _ended(
-    session: Session, strategy: Strategy, stop: BudgetSpent | KeyboardInterrupt, goal: Goal
-) -> tuple[Outcome, str]:
-    """What a run has to show that was ended early, and why it ended."""
-    reason = str(stop) or "interrupted"
-    if not isinstance(stop, (KeyboardInterrupt, OutOfReach)):
-        reason = use_reserve(session, strategy.trees, reason)
-    outcome = _so_far(session, strategy)
-    enough = outcome.error_bound <= goal.epsilon
-    if isinstance(stop, OutOfReach):
-        return (outcome, CERTIFIED) if enough else (at_the_knee(session, outcome), shortfall(stop, session))
-    return outcome, f"{CERTIFIED}, then {reason}" if enough and reason != CERTIFIED else reason
-
-
-def _so_far(session: Session, strategy: Strategy) -> Outcome:
-    """The best there is when a budget ends the run."""
-    counted, attempts = session.counted, session.attempts
-    if not counted.book.seen:
-        raise ParameterError("max_queries and max_seconds must allow some labels; the budget ended before the first")
-    if not attempts.all:
-        attempts.open(strategy.tree(), written_down=False)
+def _so_far(loop: Loop[Outcome | AskAll]) -> Outcome:
+    """The best there is when a run ends early."""
+    session, counted, attempts = loop.session, loop.counted, loop.attempts
+    if not attempts.live:
+        attempts.open(loop.trees()[0], written_down=False)
     outcome = best_so_far(attempts, session.source.masses, counted.budget.max_leaves)
     known = session.source.independent is not None and attempts.tolerance is None and lists_its_answers(counted)
     return replace(outcome, error=exact_error(outcome.tree, counted)) if known else outcome

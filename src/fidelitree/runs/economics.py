@@ -6,15 +6,22 @@ Each number has a unit and a reason; `benchmarks.ablations` shows what it buys.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fidelitree.theory.sequential import error_bound
+from scipy import special
+
+from fidelitree.theory.sequential import divergence, error_bound
 
 # Portions, in answers.
 FIRST = 50  # the first portion; fits follow at twice as many answers each time, and so at 400
 LEAST = 50  # the smallest portion once trees are under test
 PART_OF_TEST = 1 / 8  # of the answers that a test has counted: the next portion of it
 REFIT = 2.0  # times the answers of the last fit: when the archive is fitted again
+FIRST_FEW = 32  # the first portion where a run ends as soon as one tree is good enough
+LEAST_FEW = 8  # the smallest later one
+PART = 1 / 32  # of the answers known: a later one
+REFIT_SOON = 1.25  # times the answers of the last fit: when the archive is fitted again
 
 # Search, in proposals near each size.
 STEPS = 150  # of the fit before trees are opened
@@ -34,6 +41,27 @@ FEW_LEAVES_MOST = 64_000  # the same where leaves are dear
 LEARNING = 0.6  # of a budget goes into learning, the rest into tests
 TIGHT = 1.1  # times the error, and SLACK more: a bound so close ends its test
 SLACK = 0.006  # an error
+
+# One tree that is good enough.
+UNLIKELY = 0.05  # a chance below which nothing is hoped for
+FEW_INPUTS = 64  # that are asked about rather than tested
+PRIOR = 0.5  # errors, and right answers, that are believed before any was seen (Jeffreys)
+NEVER = 1e-12  # a probability that is none
+DRIFT = 0.5  # disagreements of a tree and its successor: one standard deviation of the difference of their errors
+LEAP = 1.0  # the same where chosen inputs led to the successor: it may be exact at once
+AIM = 0.8  # epsilons: a tree that errs more often passes no test of a sensible length
+CURSE = 1.0  # errors that the best of many trees is believed to have made beyond those seen
+REFERENCE = 1_000  # inputs, never asked, on which two trees are compared
+READABLE = 64  # leaves: of a larger tree, which nobody reads, each counts for less
+NEAR_STEPS = 60  # proposals near each size that the next test is likely to be of
+BETWEEN = 1.2  # times the leaves: between neighbouring sizes that are looked at
+FEWER = 0.75  # of the leaves of a tree that is about a whole table: only so few are worth an error
+LARGEST = 512  # leaves of a tree that is looked for
+ROWS_A_LEAF = 5  # answers for each leaf, at least
+HOPELESS_FROM = 8_000  # answers from which on the fall of errors is believed
+FAR_AHEAD = 100_000  # answers up to which it is carried on
+HOPE = 2.0  # times the steepest fall seen: a search may be about to find its way
+LOOK_BACK = 1.9, 7.0  # times fewer answers: how far to look back for a fall
 
 # Trees that may defer.
 DOUBTS = ((0.0, 1.2, 3.0), (4.0, 6.0))  # standard errors between a held-out error and what is likely to pass, in turns
@@ -92,6 +120,115 @@ class PairedErrors:
             return math.inf
         now = self.after(0.0)
         return (now - self.after(1.0, SURE)) / max(now, SLACK)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """How often a tree was wrong about answers that had not taught it.
+
+    The counts are no whole numbers once they were carried over from the tree that it replaced.
+    """
+
+    errors: float = 0.0
+    answers: float = 0.0
+
+    def and_(self, errors: float, answers: float) -> Evidence:
+        """Return the counts of more answers, too."""
+        return Evidence(self.errors + errors, self.answers + answers)
+
+    def carried(self, deviation: float) -> Evidence:
+        """Return what it says of a tree whose error differs from this one's by about ``deviation``."""
+        if not deviation or not self.answers:
+            return self
+        variance = self.rate * (1 - self.rate)
+        share = variance / (variance + self.answers * deviation**2)
+        return Evidence(share * self.errors, share * self.answers)
+
+    @property
+    def rate(self) -> float:
+        """The error to be expected."""
+        return (self.errors + PRIOR) / (self.answers + 2 * PRIOR)
+
+    @property
+    def _shape(self) -> tuple[float, float]:
+        return self.errors + PRIOR, self.answers - self.errors + PRIOR
+
+    def chance(self, epsilon: float) -> float:
+        """Return the probability that the error is below epsilon."""
+        return float(special.betainc(*self._shape, epsilon))
+
+    def if_below(self, epsilon: float) -> float:
+        """Return the error to be expected, given that it is below epsilon."""
+        wrong, right = self._shape
+        below = float(special.betainc(wrong, right, epsilon))
+        if below <= NEVER:
+            return epsilon
+        return wrong / (wrong + right) * float(special.betainc(wrong + 1, right, epsilon)) / below
+
+    def shows(self, epsilon: float, answers: int) -> float:
+        """Return the chance that a tree whose error is above epsilon is wrong about one of the next answers."""
+        wrong, right = self._shape
+        above = float(special.betaincc(wrong, right, epsilon))
+        if above <= NEVER:
+            return 1.0
+        none = math.exp(float(special.betaln(wrong, right + answers) - special.betaln(wrong, right)))
+        return max(0.0, 1 - none * float(special.betaincc(wrong, right + answers, epsilon)) / above)
+
+
+def test_length(error: float, level: float, epsilon: float) -> float:
+    """Return the answers that a test takes, on average, for a tree with this error."""
+    return -math.log(level) / divergence(error, epsilon) if error < epsilon else math.inf
+
+
+@dataclass(frozen=True)
+class Price:
+    """What labels are worth beside leaves, and what may be spent for fewer leaves."""
+
+    worth: float
+    """A power: half the leaves are worth 2^(1/worth) times the labels."""
+    patience: float
+    """Times the labels of the first certificate: what may be asked in the end."""
+
+    def log_cost(self, labels: float, leaves: int) -> float:
+        """Return what an ending is to be judged by; leaves of a tree that nobody reads count for less."""
+        counted = leaves if leaves <= READABLE else math.sqrt(READABLE * leaves)
+        return self.worth * math.log(max(1.0, labels)) + math.log(counted)
+
+    def wasted(self, more: float, labels: float) -> float:
+        """Return what this many labels in vain add to the cost of an ending."""
+        return self.worth * math.log1p(more / max(1.0, labels))
+
+
+QUERIES = Price(worth=1.5, patience=math.inf)
+FEW_LEAVES = Price(worth=0.15, patience=10.0)
+
+
+def expected_cost(cost: float, chance: float, failure: float) -> float:
+    """Return the cost of an ending before which attempts fail, each of which adds to it."""
+    return cost + (1 - chance) / max(chance, NEVER) * failure
+
+
+def pays(chance: float, gain: float, shows: float, loss: float) -> bool:
+    """Whether to begin now: a good tree gains, a bad one loses if the next portion would have shown it up."""
+    return chance * gain > (1 - chance) * shows * loss
+
+
+def next_level_costs(number: int, epsilon: float) -> float:
+    """Return the answers that one attempt more adds to the test of the next: levels fall as 1/number^2."""
+    return 2 * math.log((number + 1) / number) / -math.log1p(-epsilon)
+
+
+def hopeless(errors: Sequence[tuple[int, float]], epsilon: float) -> bool:
+    """Whether errors, by the answers that taught, fall too slowly to come below epsilon; as a power of the answers."""
+    if not errors or errors[-1][0] < HOPELESS_FROM:
+        return False
+    now, error = errors[-1]
+    falls = [
+        math.log(before / error) / math.log(now / then)
+        for then, before in errors
+        if LOOK_BACK[0] <= now / then <= LOOK_BACK[1] and 0 < error < before
+    ]
+    return error * min(1.0, now / FAR_AHEAD) ** (HOPE * max(falls, default=0.0)) > epsilon
 
 
 def is_close(bound: float, error: float) -> bool:

@@ -23,7 +23,7 @@ from fidelitree.runs.loop import Loop
 from fidelitree.runs.outcome import Outcome
 from fidelitree.runs.session import Session
 from fidelitree.runs.size_grid import LARGEST, sizes_up_to
-from fidelitree.runs.stopping import exact_error, lists_its_answers
+from fidelitree.runs.known_answers import exact_error, lists_its_answers
 from fidelitree.spaces.draw import seed_of
 from fidelitree.theory.sequential import FRONTIER
 

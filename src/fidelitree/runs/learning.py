@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fidelitree.runs import economics
+from fidelitree.runs.loop import Search
+from fidelitree.runs.portions import DOUBLING
 
 if TYPE_CHECKING:
     from fidelitree.runs.economics import PairedErrors
     from fidelitree.runs.loop import Loop
+    from fidelitree.runs.portions import Portions
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,31 @@ class Effort:
 QUERIES = Effort(economics.GAIN, economics.MOST, economics.STEPS)
 LEAVES = Effort(economics.SMALL_GAIN, economics.FEW_LEAVES_MOST, economics.FEW_LEAVES_STEPS)
 EFFORTS = {"queries": QUERIES, "leaves": LEAVES}
+
+
+class EverySize:
+    """What goals have in common whose trees of every size learn."""
+
+    portions: Portions = DOUBLING
+    refit = economics.REFIT
+    compares = True
+    sizes: list[int]
+    """The numbers of leaves that trees are fitted for."""
+
+    def wanted(self, loop: Loop[Any]) -> Sequence[int]:
+        """Return all sizes."""
+        return self.sizes
+
+    def search(self, loop: Loop[Any]) -> Search:
+        """Return all sizes, once there are enough answers for a search to be worth its time."""
+        return Search(self.sizes, economics.STEPS_ON_THE_WAY if loop.known >= economics.AT_LEAST else 0)
+
+    def testing(self, loop: Loop[Any]) -> bool:
+        """Return whether an attempt is open."""
+        return bool(loop.attempts.all)
+
+    def instead(self, loop: Loop[Any]) -> None:
+        """Return no other goal: this one can be reached."""
 
 
 class Learning:

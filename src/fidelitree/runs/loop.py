@@ -14,16 +14,18 @@ different rows. How large a portion is, what is opened and when a run ends may d
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Generic, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.errors import ParameterError
-from fidelitree.runs.economics import AT_LEAST, FIRST, REFIT, STEPS_ON_THE_WAY, PairedErrors
+from fidelitree.runs.economics import DRIFT, LEAP, REFERENCE, Evidence, PairedErrors
 from fidelitree.search.archive import Archive, LabelLoss, NumberLoss
 from fidelitree.search.inquiry import BitInquiry, Inquiry
 from fidelitree.search.questions import Answered, Labels, Steps, T, Tests
@@ -31,6 +33,8 @@ from fidelitree.trees.answers import apart
 
 if TYPE_CHECKING:
     from fidelitree.asking.limits import Watch
+    from fidelitree.certificates.attempts import Attempt
+    from fidelitree.runs.portions import Portions
     from fidelitree.runs.session import Session
     from fidelitree.search.archive import Loss
     from fidelitree.trees.tree import Tree
@@ -38,13 +42,21 @@ if TYPE_CHECKING:
 
 @dataclass
 class Candidate:
-    """A tree of the archive, and how it did beside the one that it replaced on answers that neither had seen."""
+    """A tree of the archive, or of an inquiry, and how it did on answers that it had not seen."""
 
     tree: Tree
+    evidence: Evidence = field(default_factory=Evidence)
+    """Its own, and what is left of that of the tree which it replaced."""
     older: Tree | None = None
+    """The tree that it replaced, where the two are compared."""
     pair: PairedErrors = field(default_factory=PairedErrors)
     before: PairedErrors | None = None
     """The same of the tree that it replaced, at the time of the fit."""
+
+    @property
+    def size(self) -> int:
+        """The number of leaves."""
+        return self.tree.size
 
     @property
     def error(self) -> float:
@@ -54,22 +66,45 @@ class Candidate:
         return sum(one.errors for one in counted) / answers if answers else 1.0
 
 
+class Search(NamedTuple):
+    """Where an archive is to look for better trees."""
+
+    sizes: Sequence[int]
+    steps: int
+    """Proposals near each size."""
+
+
 class RunGoal(Protocol[T]):
     """What a run is for. Only `open` and `close` change anything."""
 
-    @property
-    def sizes(self) -> Sequence[int]:
-        """The numbers of leaves that trees are fitted for."""
+    portions: Portions
+    """How many answers come at a time."""
+    refit: float
+    """Times the answers of the last fit: when the archive is fitted again."""
+    compares: bool
+    """Whether a tree is judged beside the one that it replaced."""
 
     @property
     def learning(self) -> bool:
         """Whether answers are still to teach."""
+
+    def wanted(self, loop: Loop[T]) -> Sequence[int]:
+        """Return the numbers of leaves that trees are looked at for."""
+
+    def search(self, loop: Loop[T]) -> Search:
+        """Return where a fit is to look for better trees."""
+
+    def testing(self, loop: Loop[T]) -> bool:
+        """Return whether the next portion is for tests."""
 
     def needed(self, loop: Loop[T]) -> float:
         """Return the answers to the next thing that this goal will do."""
 
     def done(self, loop: Loop[T]) -> T | None:
         """Return what the run comes to, if it is over."""
+
+    def instead(self, loop: Loop[T]) -> RunGoal[T] | None:
+        """Return the goal that takes this one's place, where this one is out of reach."""
 
     def open(self, loop: Loop[T]) -> None:
         """Open attempts for trees that are worth it."""
@@ -86,6 +121,14 @@ class Loop(Generic[T]):
         self.counted, self.attempts, self.source = session.counted, session.attempts, session.source
         self.candidates: dict[int, Candidate] = {}
         """By the number of leaves that each was fitted for, which is at least its own."""
+        self.asked_for: Candidate | None = None
+        """The tree that chosen inputs have led to."""
+        self.history: list[tuple[int, float]] = []
+        """The answers at each fit, and the least error that was expected then."""
+        self._evidence: dict[int, Evidence] = {}
+        """What led to an attempt, by its number."""
+        self.cut_short = False
+        """Whether a limit or an interrupt has ended learning."""
 
     @classmethod
     def of(cls, session: Session, goal: RunGoal[T], seed: int) -> Loop[T]:
@@ -100,38 +143,57 @@ class Loop(Generic[T]):
 
     @property
     def known(self) -> int:
-        """Answers that have taught."""
+        """Answers that came as they were drawn, and have taught."""
         return len(self.archive)
+
+    @property
+    def proposals(self) -> list[Candidate]:
+        """All trees that there are to test."""
+        return [*self.candidates.values(), *([] if self.asked_for is None else [self.asked_for])]
+
+    def open(self, candidate: Candidate) -> Attempt:
+        """Open an attempt for a candidate."""
+        attempt = self.attempts.open(candidate.tree)
+        self._evidence.setdefault(attempt.number, candidate.evidence)
+        return attempt
+
+    def evidence(self, attempt: Attempt) -> Evidence:
+        """Return what is known of a tree under test: what led to its attempt, and what was counted since."""
+        return self._evidence.get(attempt.number, Evidence()).and_(attempt.errors, attempt.samples)
 
     def steps(self) -> Steps[T]:
         """Ask until the goal is done."""
-        while True:
+        done = self.goal.done(self)
+        while done is None:
+            self.goal = self.goal.instead(self) or self.goal
             self.goal.open(self)
             seen = yield self._portion()
             self._judge(seen)
             self._tell()
             done = self.goal.done(self)
-            if done is not None:
-                return done
-            yield from self._learn(seen)
-            self.session.stand(self.trees)
+            if done is None:
+                yield from self._learn(seen)
+                self.session.stand(self.trees)
+        return done
 
     def _portion(self) -> Labels | Tests:
-        """As many inputs as are known already, unless fewer are needed, or standing attempts are due."""
-        rows = min(max(FIRST, self.known), self.goal.needed(self))
-        if self.attempts.all:
-            return Tests(max(1, int(rows)))
+        """What the goal needs, and no more than its portions allow; standing attempts are opened when they are due."""
+        lucky = max((one.samples / (1 + one.errors) for one in self.attempts.all), default=0.0)
+        rows = max(1, int(self.goal.portions.rows(self.known, self.goal.needed(self), lucky)))
+        if self.goal.testing(self):
+            return Tests(rows)
         due = self.attempts.standing.next - self.counted.asked
-        return Labels(max(1, int(min(rows, max(1, due)))))
+        return Labels(self.counted.affordable(min(rows, max(1, due))))
 
     def _judge(self, seen: Answered) -> None:
         """Count errors of trees that these answers have not taught."""
         labels = self.counted.labels(seen.codes)
-        for one in self.candidates.values():
+        for one in self.proposals:
             wrong = self._wrong(one.tree, seen, labels)
-            older = wrong if one.older is None else self._wrong(one.older, seen, labels)
-            counts = (int(np.count_nonzero(part)) for part in (older, wrong, older != wrong))
+            one.evidence = one.evidence.and_(int(np.count_nonzero(wrong)), len(labels))
             if one.older is not None:
+                older = self._wrong(one.older, seen, labels)
+                counts = (int(np.count_nonzero(part)) for part in (older, wrong, older != wrong))
                 one.pair = one.pair.and_(len(labels), *counts)
 
     def _tell(self) -> None:
@@ -147,30 +209,64 @@ class Loop(Generic[T]):
             return
         self.archive.add(seen.inner, seen.codes)
         yield from self.inquiry.learn(seen.inner, seen.codes)
-        if self.known >= REFIT * self.archive.fitted:
-            self.fit(self.goal.sizes, STEPS_ON_THE_WAY if self.known >= AT_LEAST else 0)
+        self._take_over()
+        if len(self.archive) >= self.goal.refit * self.archive.fitted:
+            self.fit(*self.goal.search(self))
+
+    def _take_over(self) -> None:
+        """Make the inquiry's tree a candidate; answers that it did not need, and that agree with it, are evidence."""
+        tree, confirmed = self.inquiry.tree, self.inquiry.confirmed
+        if tree is None:
+            self.asked_for = None
+            return
+        if self.asked_for is None or tree is not self.asked_for.tree:
+            self.asked_for = self._successor(self.asked_for, tree, LEAP)
+        if confirmed > self.asked_for.evidence.answers:
+            self.asked_for.evidence = Evidence(0.0, confirmed)
 
     def fit(self, focus: Sequence[int], steps: int) -> None:
         """Fit the archive to all answers; trees that replace others are judged beside them from now on."""
         known = [] if self.inquiry.tree is None else [self.inquiry.tree]
-        again = self.archive.fitted == self.known
+        again = self.archive.fitted == len(self.archive)
+        if self.candidates and not again:
+            self.history.append((len(self.archive), min(one.evidence.rate for one in self.proposals)))
         try:
             self.archive.fit(focus, steps, known)
         finally:  # where the time is over, what was found is known
             if self.archive.fitted:  # the first fit may end before it finds anything
-                self.candidates = {size: self._replaced(size, again) for size in self.goal.sizes}
+                self.candidates = {size: self._replaced(size, again) for size in self.goal.wanted(self)}
 
     def _replaced(self, size: int, again: bool) -> Candidate:
         """The candidate for a size; of trees that are fitted ``again`` to the same answers the last one counts."""
-        tree, old = self.archive.at(size), self.candidates.get(size)
+        tree = self.archive.at(size)
+        near = min(self.candidates, key=lambda other: abs(math.log(other / size)), default=size)
+        old = self.candidates.get(near)
+        found = self._successor(old, tree, DRIFT)
+        if old is None or not self.goal.compares:
+            return found
+        if again:
+            return replace(old, tree=tree, evidence=found.evidence)
+        return replace(found, older=old.tree, before=old.pair)
+
+    def _successor(self, old: Candidate | None, tree: Tree, drift: float) -> Candidate:
+        """A candidate that inherits what is known of another one, as far as the two agree."""
         if old is None:
             return Candidate(tree)
-        return replace(old, tree=tree) if again else Candidate(tree, old.tree, before=old.pair)
+        differ = apart(self._said(old.tree), self._said(tree), self.attempts.tolerance)
+        return Candidate(tree, old.evidence.carried(drift * float(np.mean(differ)) if len(differ) else 0.0))
+
+    def _said(self, tree: Tree) -> NDArray[Any]:
+        """What a tree answers to the inputs that two trees are compared on."""
+        return tree.predict_inner(self._reference)
+
+    @cached_property
+    def _reference(self) -> NDArray[Any]:
+        return self.source.free(REFERENCE)
 
     def trees(self) -> list[Tree]:
-        """Return the largest tree and the best constant: what is tested on the way, so that no ending is without."""
-        largest = [one.tree for one in self.candidates.values()][-1:]
-        return [*largest, *([self.session.constant(self.archive.codes)] if self.known else [])]
+        """Return the best tree and the best constant: what is tested on the way, so that no ending is without."""
+        best = sorted(self.proposals, key=lambda one: (one.evidence.rate, -one.size))[:1]
+        return [*(one.tree for one in best), *([self.session.constant(self.archive.codes)] if self.known else [])]
 
     def mistakes(self, tree: Tree) -> int:
         """Return the mistakes of a tree among the answers that taught."""
@@ -182,18 +278,20 @@ class Loop(Generic[T]):
 
         Where a limit ends learning, what was learnt is tested for as long as another limit allows.
         """
-        self.counted.reserve = lambda: self.goal.learning
+        self.counted.reserve = lambda: self.goal.learning and not self.attempts.certified
         reason = ""
         while True:
             try:
                 return self.session.run(self.steps())
             except BudgetSpent as stop:
-                if reason or not self.goal.learning:
+                self.cut_short = True
+                if reason or not self.goal.learning or self.attempts.certified:
                     return str(stop)
                 reason = str(stop)
             except KeyboardInterrupt:
                 if not self.counted.book.seen:
                     raise
+                self.cut_short = True
                 return "interrupted"
             if not self.counted.book.seen:
                 raise ParameterError(

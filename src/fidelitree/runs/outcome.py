@@ -100,11 +100,11 @@ def _smallest(attempt: Attempt, space: Weighed | None, good: float) -> Outcome:
     return Outcome(found.with_leaves(place + 1), attempt, float(found.disagreements[place]))
 
 
-def _substitutes(tree: Tree, space: Weighed | None) -> Prunings | _AsItIs:
-    return _AsItIs(tree) if space is None else Prunings(tree, space)
+def _substitutes(tree: Tree, space: Weighed | None) -> Prunings | AsItIs:
+    return AsItIs(tree) if space is None else Prunings(tree, space)
 
 
-class _AsItIs:
+class AsItIs:
     """A tree that cannot be pruned for want of masses: any smaller one may disagree with it everywhere."""
 
     def __init__(self, tree: Tree) -> None:

@@ -1,14 +1,14 @@
 """One run: the only place where a target's answers, the attempts to certify a tree, and a budget meet.
 
-A strategy asks for inputs (`search.questions`), a stopping rule decides what is enough (`runs.stopping`), and the
-session has every question answered. What was drawn for tests counts for all open attempts before it teaches anybody;
+A loop asks for inputs (`search.questions`, `runs.loop`), its goal decides what is enough, and the session has every
+question answered. What was drawn for tests counts for all open attempts before it teaches anybody;
 what a strategy chose itself is never counted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,29 +31,10 @@ if TYPE_CHECKING:
     from fidelitree.certificates.attempts import Attempt
     from fidelitree.runs.goal import Goal
     from fidelitree.runs.input_source import Source
-    from fidelitree.runs.outcome import Outcome
-    from fidelitree.runs.stopping import Stopping
     from fidelitree.search.labelled import Binning
 
 Codes = NDArray[np.intp]
 _NONE = np.zeros(0, np.bool_)
-
-
-class Strategy(Protocol):
-    """Proposes trees for the answers that it is shown."""
-
-    @property
-    def stuck(self) -> bool:
-        """Whether another strategy should go on: this one finds no small tree."""
-
-    def steps(self, stopping: Stopping) -> Steps[Outcome | None]:
-        """Its questions, and what the stopping rule makes of the answers; None once it is cheaper to ask everything."""
-
-    def tree(self) -> Tree:
-        """The best tree so far."""
-
-    def trees(self) -> list[Tree]:
-        """The same, and one of each size: what is tested where time or labels end, or nothing is good enough."""
 
 
 class Session:

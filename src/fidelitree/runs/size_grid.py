@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from fidelitree.runs.economics import BETWEEN
 from fidelitree.theory.sequential import ROUND
 
 LARGEST = 64
@@ -34,4 +35,16 @@ def filled(sizes: Sequence[int], most: int) -> list[int]:
         if not gaps:
             break
         found = sorted([*found, round(max(gaps)[1] ** 0.5)])
+    return found
+
+
+def near(most: int) -> list[int]:
+    """Numbers of leaves that follow each other closely: all small ones, and a fifth more each time afterwards.
+
+    >>> near(20)
+    [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 17, 20]
+    """
+    found = [1]
+    while found[-1] < most:
+        found.append(min(most, max(found[-1] + 1, int(BETWEEN * found[-1] + 0.5))))
     return found

@@ -35,6 +35,8 @@ class Inquiry:
     """The tree that it has come to, if any."""
     known = 0
     """Inputs whose answers it knows."""
+    confirmed = 0
+    """Answers that its tree did not need, and that agree with it."""
 
     def learn(self, inner: NDArray[Any], codes: Codes) -> Steps[None]:
         """Take answers in, and ask about inputs of its own choice."""
@@ -55,6 +57,11 @@ class BitInquiry(Inquiry):
     def known(self) -> int:  # type: ignore[override]
         """Inputs whose answers it knows."""
         return self._learner.pool.size
+
+    @property
+    def confirmed(self) -> int:  # type: ignore[override]
+        """Answers that its tree did not need, and that agree with it."""
+        return 0 if self._ended else self._learner.confirmations
 
     def learn(self, inner: NDArray[Any], codes: Codes) -> Steps[None]:
         """Take answers in, a few at a time, and ask about inputs of its own choice."""

@@ -8,18 +8,22 @@ influences on both sides of the test are taken away, and differs by at most 4b.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.exact.paths import PathSubfunction
+from fidelitree.runs import economics
+from fidelitree.runs.epsilon_goal import AskAll, EpsilonGoal
+from fidelitree.runs.loop import Search
 from fidelitree.runs.outcome import Outcome
-from fidelitree.runs.stopping import Stopping
 from fidelitree.search.exact_growth import as_grown
 
 if TYPE_CHECKING:
     from fidelitree.asking.counted import Counted
-    from fidelitree.certificates.attempts import Attempt, Attempts
+    from fidelitree.certificates.attempts import Attempt
+    from fidelitree.runs.economics import Price
+    from fidelitree.runs.loop import Candidate, Loop
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.trees.tree import Tree
 
@@ -64,36 +68,49 @@ def _closeness(score: float, space: ProductSpace) -> float:
     return (1 - KAPPA) / (1 + KAPPA) * score / moves
 
 
-@dataclass
-class Greedy(Stopping):
-    """The paper's tree: Algorithm 1 on the tested tree, with the promise that every split is within kappa."""
+class InfluenceGoal(EpsilonGoal):
+    """The paper's tree: Algorithm 1 on the tested tree, with the promise that every split is within kappa.
 
-    counted: Counted
-    _plans: dict[int, _GreedyPlan] = field(default_factory=dict)
+    So a test has to certify what the plan for its tree needs, which is less than epsilon; and it is the tree with the
+    fewest errors that is worth a test.
+    """
 
-    def needed(self, attempts: Attempts) -> int:
-        """For the attempt that is closest to a plan that holds."""
-        return min(
-            attempt.needed_for(self._plan(attempt, attempts).bound(attempts.epsilon)) for attempt in attempts.all
-        )
+    def __init__(self, epsilon: float, price: Price, counted: Counted) -> None:
+        super().__init__(epsilon, price)
+        self._counted = counted
+        self._plans: dict[Tree, _GreedyPlan] = {}
 
-    def done(self, attempts: Attempts) -> Outcome | None:
-        """As soon as a plan holds."""
-        for attempt in attempts.all:
-            for leaves, differs, closeness in self._plan(attempt, attempts).trees:
-                if attempt.certifies(_bound(differs, closeness, attempts.epsilon)):
+    def aim(self, tree: Tree) -> float:
+        """Return the error that is to be certified for a tree."""
+        return self._plan(tree).bound(self.epsilon)
+
+    def proposals(self, loop: Loop[Outcome | AskAll]) -> list[Candidate]:
+        """Return the tree with the fewest errors, if it has no attempt."""
+        best = min(loop.proposals, key=lambda one: (one.evidence.rate, one.size), default=None)
+        return [] if best is None or loop.attempts.of(best.tree) is not None else [best]
+
+    def search(self, loop: Loop[Outcome | AskAll]) -> Search:
+        """Return the size of the tree with the fewest errors."""
+        best = min(loop.candidates.values(), key=lambda one: (one.evidence.rate, one.size), default=None)
+        return Search([] if best is None else [best.size], economics.NEAR_STEPS)
+
+    def done(self, loop: Loop[Outcome | AskAll]) -> Outcome | AskAll | None:
+        """Return the paper's tree as soon as a plan holds."""
+        if self.better_to_know_all(loop):
+            return AskAll()
+        for attempt in loop.attempts.all:
+            for leaves, differs, closeness in self._plan(attempt.tree).trees:
+                if attempt.certifies(_bound(differs, closeness, self.epsilon)):
                     return self._outcome(attempt, leaves, differs)
         return None
 
     def _outcome(self, attempt: Attempt, leaves: int, differs: float) -> Outcome:
-        """The paper's tree with so many leaves."""
-        grown = as_grown(attempt.tree, self.counted.space, most=leaves)
+        """The paper's tree with this many leaves."""
+        grown = as_grown(attempt.tree, self._counted.space, most=leaves)
         return Outcome(grown.tree, attempt, differs, grown.splits)
 
-    def _plan(self, attempt: Attempt, attempts: Attempts) -> _GreedyPlan:
-        if attempt.number not in self._plans:
-            most, watch = self.counted.budget.max_leaves, self.counted.watch
-            self._plans[attempt.number] = _GreedyPlan.of(
-                attempt.tree, self.counted.space, attempts.epsilon, most, watch
-            )
-        return self._plans[attempt.number]
+    def _plan(self, tree: Tree) -> _GreedyPlan:
+        if tree not in self._plans:
+            most, watch = self._counted.budget.max_leaves, self._counted.watch
+            self._plans[tree] = _GreedyPlan.of(tree, self._counted.space, self.epsilon, most, watch)
+        return self._plans[tree]
