@@ -250,7 +250,8 @@ class EpsilonGoal:
         """Substitutes for a certified tree by their leaves, up to the first that is certified, too."""
         tree = attempt.tree
         disagreements = self._of(loop, attempt).disagreements[: self._max_leaves]
-        kept = economics.FEWER * tree.size if self._tabular(tree) else math.inf
+        tabular = loop.counted.space.all_bits and self._tabular(tree)
+        kept = economics.FEWER * tree.size if tabular else math.inf
         for leaves, lost in enumerate(disagreements.tolist(), start=1):
             if lost < self.epsilon and not kept < leaves < tree.size:
                 left = self._left(loop, attempt, lost)
@@ -262,7 +263,7 @@ class EpsilonGoal:
 
     def _tabular(self, tree: Tree) -> bool:
         """Whether a tree is about the whole table of its bits: it has no structure that an error would make simpler."""
-        if self._max_leaves is not None or not tree.space.all_bits:
+        if self._max_leaves is not None:
             return False
         return crowds(tree.size, len(set(tree.feature.tolist()) - {-1}))
 
