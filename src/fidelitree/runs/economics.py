@@ -46,13 +46,16 @@ SLACK = 0.006  # an error
 UNLIKELY = 0.05  # a chance below which nothing is hoped for
 FEW_INPUTS = 64  # that are asked about rather than tested
 PRIOR = 0.5  # errors, and right answers, that are believed before any was seen (Jeffreys)
+PARTS = (0.1, 0.3, 0.5, 0.7, 0.9)  # of a belief: the middles of five parts that are equally likely
 NEVER = 1e-12  # a probability that is none
 DRIFT = 0.5  # disagreements of a tree and its successor: one standard deviation of the difference of their errors
-LEAP = 1.0  # the same where chosen inputs led to the successor: it may be exact at once
+LIKE = 3.0  # errors: a tree whose mistakes were mended errs as often as before, as surely as by so many
+STUBBORN = 10  # trees: if chosen inputs have led to n of them, the next one is exact with a chance of 1 in n + STUBBORN
 AIM = 0.8  # epsilons: a tree that errs more often passes no test of a sensible length
 CURSE = 1.0  # errors that the best of many trees is believed to have made beyond those seen
 REFERENCE = 1_000  # inputs, never asked, on which two trees are compared
 READABLE = 64  # leaves: of a larger tree, which nobody reads, each counts for less
+SEARCH_FROM = 100  # answers before they are searched where chosen inputs lead to a tree: easy ones are known by then
 NEAR_STEPS = 60  # proposals near each size that the next test is likely to be of
 BETWEEN = 1.2  # times the leaves: between neighbouring sizes that are looked at
 FEWER = 0.75  # of the leaves of a tree that is about a whole table: only so few are worth an error
@@ -124,46 +127,66 @@ class PairedErrors:
 
 @dataclass(frozen=True)
 class Evidence:
-    """How often a tree was wrong about answers that had not taught it.
+    """What is believed of the error of a tree, by answers that had not taught it.
 
     The counts are no whole numbers once they were carried over from the tree that it replaced.
     """
 
     errors: float = 0.0
     answers: float = 0.0
+    exact: float = 0.0
+    """The chance that it makes no error at all."""
 
     def and_(self, errors: float, answers: float) -> Evidence:
-        """Return the counts of more answers, too."""
-        return Evidence(self.errors + errors, self.answers + answers)
+        """Return the belief after more answers."""
+        exact = 0.0
+        if self.exact and not errors:
+            exact = self.exact / (self.exact + (1 - self.exact) * self._none(answers))
+        return Evidence(self.errors + errors, self.answers + answers, exact)
 
     def carried(self, deviation: float) -> Evidence:
         """Return what it says of a tree whose error differs from this one's by about ``deviation``."""
-        if not deviation or not self.answers:
+        if not deviation:
             return self
-        variance = self.rate * (1 - self.rate)
-        share = variance / (variance + self.answers * deviation**2)
-        return Evidence(share * self.errors, share * self.answers)
+        wrong, right = self._shape
+        rate = wrong / (wrong + right)
+        variance = rate * (1 - rate) / (wrong + right + 1) + deviation**2
+        return self._about(rate, min(wrong, max(1.0, rate * (rate * (1 - rate) / variance - 1))))
+
+    def mended(self, trees: int) -> Evidence:
+        """Return what it says of the tree that chosen inputs have made of this one, after so many ``trees``."""
+        return self._about(self.rate, LIKE, 1 / (trees + STUBBORN))
+
+    @staticmethod
+    def _about(rate: float, wrong: float, exact: float = 0.0) -> Evidence:
+        """The belief in this error, as sure as if the tree had been wrong so often."""
+        return Evidence(wrong - PRIOR, wrong / rate - 2 * PRIOR, exact)
 
     @property
     def rate(self) -> float:
         """The error to be expected."""
-        return (self.errors + PRIOR) / (self.answers + 2 * PRIOR)
+        wrong, right = self._shape
+        return (1 - self.exact) * wrong / (wrong + right)
 
     @property
     def _shape(self) -> tuple[float, float]:
         return self.errors + PRIOR, self.answers - self.errors + PRIOR
 
+    def _none(self, answers: float) -> float:
+        """The chance that a tree which makes errors makes none in the next answers."""
+        wrong, right = self._shape
+        return math.exp(float(special.betaln(wrong, right + answers) - special.betaln(wrong, right)))
+
     def chance(self, epsilon: float) -> float:
         """Return the probability that the error is below epsilon."""
-        return float(special.betainc(*self._shape, epsilon))
+        return self.exact + (1 - self.exact) * float(special.betainc(*self._shape, epsilon))
 
-    def if_below(self, epsilon: float) -> float:
-        """Return the error to be expected, given that it is below epsilon."""
-        wrong, right = self._shape
-        below = float(special.betainc(wrong, right, epsilon))
-        if below <= NEVER:
-            return epsilon
-        return wrong / (wrong + right) * float(special.betainc(wrong + 1, right, epsilon)) / below
+    def errors_below(self, epsilon: float) -> list[float]:
+        """Return errors that are equally likely, given that the error is below epsilon."""
+        below = self.chance(epsilon)
+        left = [max(0.0, part * below - self.exact) / (1 - self.exact + NEVER) for part in PARTS]
+        found: list[float] = special.betaincinv(*self._shape, left).tolist()
+        return found
 
     def shows(self, epsilon: float, answers: int) -> float:
         """Return the chance that a tree whose error is above epsilon is wrong about one of the next answers."""
@@ -171,8 +194,7 @@ class Evidence:
         above = float(special.betaincc(wrong, right, epsilon))
         if above <= NEVER:
             return 1.0
-        none = math.exp(float(special.betaln(wrong, right + answers) - special.betaln(wrong, right)))
-        return max(0.0, 1 - none * float(special.betaincc(wrong, right + answers, epsilon)) / above)
+        return max(0.0, 1 - self._none(answers) * float(special.betaincc(wrong, right + answers, epsilon)) / above)
 
 
 def test_length(error: float, level: float, epsilon: float) -> float:

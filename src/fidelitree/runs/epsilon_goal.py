@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
 from fidelitree.exact.engine import ENUMERATE_UNASKED
@@ -95,7 +96,9 @@ class EpsilonGoal:
         return [size for size in self._sizes if size <= max(1, loop.known // economics.ROWS_A_LEAF)]
 
     def search(self, loop: Loop[Outcome | AskAll]) -> Search:
-        """Return the sizes about that of the cheapest ending."""
+        """Return the sizes about that of the cheapest ending; none while chosen inputs lead to a tree soon."""
+        if loop.inquiry.chooses and loop.known < economics.SEARCH_FROM:
+            return Search([], 0)
         rated = [(self._opening(loop, one).expected, one.size) for one in loop.candidates.values()]
         likely = [one for one in rated if one[0] < math.inf]
         best = min(likely)[1] if likely else max((size for _, size in rated), default=1)
@@ -198,27 +201,40 @@ class EpsilonGoal:
         likely = economics.AIM * epsilon
         best_of_many = 0.0 if one is loop.asked_for else economics.CURSE
         evidence = one.evidence.and_(best_of_many, best_of_many)
-        rows = economics.test_length(evidence.if_below(likely), level, epsilon)
-        rows = max(rows, float(Bet(level).needed_for(epsilon)))
+        chance = evidence.chance(likely)
+        if chance < economics.UNLIKELY:
+            return Opening(one, Option(math.inf, math.inf, chance), math.inf, math.inf)
+        least = float(Bet(level).needed_for(epsilon))
+        lengths = [max(least, economics.test_length(error, level, epsilon)) for error in evidence.errors_below(likely)]
+        way = self._way(loop, lengths, one.size, chance)
+        later = self._cost(loop, way.rows + self._portion(loop), one.size)
+        delay = later - self._cost(loop, way.rows, one.size) if way.rows < math.inf else math.inf
+        return Opening(one, way, self._failure(loop, way.rows), delay)
+
+    def _way(self, loop: Loop[Outcome | AskAll], lengths: Sequence[float], leaves: int, chance: float) -> Option:
+        """An ending by a test whose length may be any of these."""
+        rows = lengths[len(lengths) // 2]
         if rows > loop.source.tests_left:
             rows = math.inf
-        cost = self._cost(loop, rows, one.size)
-        later = self._cost(loop, rows + self._portion(loop), one.size)
-        delay = later - cost if rows < math.inf else math.inf
-        return Opening(one, Option(cost, rows, evidence.chance(likely)), self._failure(loop, rows), delay)
+        if rows == math.inf:
+            return Option(math.inf, rows, 0.0)
+        return Option(fmean(self._cost(loop, length, leaves) for length in lengths), rows, chance)
 
-    def _left(self, loop: Loop[Outcome | AskAll], attempt: Attempt, lost: float = 0.0) -> Option:
-        """What is left of a test, for a tree that disagrees with the tested one on a part of the inputs."""
+    def _left(
+        self, loop: Loop[Outcome | AskAll], attempt: Attempt, lost: float = 0.0, leaves: int | None = None
+    ) -> Option:
+        """What is left of a test; for a tree with other leaves, which disagrees with the tested one on this part."""
+        leaves = leaves or attempt.tree.size
         epsilon, evidence = self.aim(attempt.tree) - lost, loop.evidence(attempt)
         if attempt.certifies(epsilon):
-            return Option(self._cost(loop, 0, attempt.tree.size), 0.0, 1.0)
-        rate = evidence.if_below(epsilon)
+            return Option(self._cost(loop, 0, leaves), 0.0, 1.0)
         missing = -math.log(attempt.level) - log_e_value(attempt.errors, attempt.samples, epsilon)
-        rows = max(missing / divergence(rate, epsilon) if rate < epsilon else math.inf, attempt.needed_for(epsilon))
-        if rows > loop.source.tests_left:
-            rows = math.inf
-        chance = evidence.chance(epsilon) if rows < math.inf else 0.0
-        return Option(self._cost(loop, rows, attempt.tree.size), rows, chance)
+        least = attempt.needed_for(epsilon)
+        lengths = [
+            max(least, missing / divergence(error, epsilon) if error < epsilon else math.inf)
+            for error in evidence.errors_below(epsilon)
+        ]
+        return self._way(loop, lengths, leaves, evidence.chance(epsilon))
 
     def _running(self, loop: Loop[Outcome | AskAll]) -> float:
         """The expected cost of the best ending by a test that is under way."""
@@ -254,8 +270,7 @@ class EpsilonGoal:
         kept = economics.FEWER * tree.size if tabular else math.inf
         for leaves, lost in enumerate(disagreements.tolist(), start=1):
             if lost < self.epsilon and not kept < leaves < tree.size:
-                left = self._left(loop, attempt, lost)
-                way = left._replace(cost=self._cost(loop, left.rows, leaves))
+                way = self._left(loop, attempt, lost, leaves)
                 if way.rows < math.inf:
                     yield leaves, way
                 if not way.rows:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.errors import ParameterError
-from fidelitree.runs.economics import DRIFT, LEAP, REFERENCE, Evidence, PairedErrors
+from fidelitree.runs.economics import DRIFT, REFERENCE, Evidence, PairedErrors
 from fidelitree.search.archive import Archive, LabelLoss, NumberLoss
 from fidelitree.search.inquiry import BitInquiry, Inquiry
 from fidelitree.search.questions import Answered, Labels, Steps, T, Tests
@@ -123,6 +123,8 @@ class Loop(Generic[T]):
         """By the number of leaves that each was fitted for, which is at least its own."""
         self.asked_for: Candidate | None = None
         """The tree that chosen inputs have led to."""
+        self._inquired = 0
+        """Trees that chosen inputs have led to."""
         self.history: list[tuple[int, float]] = []
         """The answers at each fit, and the least error that was expected then."""
         self._evidence: dict[int, Evidence] = {}
@@ -220,7 +222,9 @@ class Loop(Generic[T]):
             self.asked_for = None
             return
         if self.asked_for is None or tree is not self.asked_for.tree:
-            self.asked_for = self._successor(self.asked_for, tree, LEAP)
+            before = Evidence() if self.asked_for is None else self.asked_for.evidence
+            self.asked_for = Candidate(tree, before.mended(self._inquired))
+            self._inquired += 1
         if confirmed > self.asked_for.evidence.answers:
             self.asked_for.evidence = Evidence(0.0, confirmed)
 
@@ -241,19 +245,20 @@ class Loop(Generic[T]):
         tree = self.archive.at(size)
         near = min(self.candidates, key=lambda other: abs(math.log(other / size)), default=size)
         old = self.candidates.get(near)
-        found = self._successor(old, tree, DRIFT)
+        found = self._successor(old, tree)
         if old is None or not self.goal.compares:
             return found
         if again:
             return replace(old, tree=tree, evidence=found.evidence)
         return replace(found, older=old.tree, before=old.pair)
 
-    def _successor(self, old: Candidate | None, tree: Tree, drift: float) -> Candidate:
+    def _successor(self, old: Candidate | None, tree: Tree) -> Candidate:
         """A candidate that inherits what is known of another one, as far as the two agree."""
         if old is None:
             return Candidate(tree)
         differ = apart(self._said(old.tree), self._said(tree), self.attempts.tolerance)
-        return Candidate(tree, old.evidence.carried(drift * float(np.mean(differ)) if len(differ) else 0.0))
+        deviation = DRIFT * float(np.mean(differ)) if len(differ) else 0.0
+        return Candidate(tree, old.evidence.carried(deviation))
 
     def _said(self, tree: Tree) -> NDArray[Any]:
         """What a tree answers to the inputs that two trees are compared on."""

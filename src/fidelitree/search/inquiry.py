@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Codes = NDArray[np.intp]
 SHOWN = 32  # answers that the learner over bits takes in at a time: it asks about the mistakes among them
+PART_SHOWN = 1 / 64  # of the answers that it knows: the same once these are more
 BY_HEART = 2_000  # answers from which on a tree with few of them a leaf only repeats what it was told
 A_LEAF = 5  # answers a leaf, at least
 
@@ -31,6 +32,8 @@ A_LEAF = 5  # answers a leaf, at least
 class Inquiry:
     """Chooses nothing."""
 
+    chooses = False
+    """Whether it asks about inputs of its own choice."""
     tree: Tree | None = None
     """The tree that it has come to, if any."""
     known = 0
@@ -54,6 +57,11 @@ class BitInquiry(Inquiry):
         self._ended = False
 
     @property
+    def chooses(self) -> bool:  # type: ignore[override]
+        """Whether it asks about inputs of its own choice."""
+        return not self._ended
+
+    @property
     def known(self) -> int:  # type: ignore[override]
         """Inputs whose answers it knows."""
         return self._learner.pool.size
@@ -65,10 +73,10 @@ class BitInquiry(Inquiry):
 
     def learn(self, inner: NDArray[Any], codes: Codes) -> Steps[None]:
         """Take answers in, a few at a time, and ask about inputs of its own choice."""
-        for start in range(0, len(codes), SHOWN):
-            if self._ended:
-                return
-            some = slice(start, start + SHOWN)
+        start = 0
+        while start < len(codes) and not self._ended:
+            some = slice(start, start + max(SHOWN, int(PART_SHOWN * self.known)))
+            start = some.stop
             before = self._learner.sketch
             yield from self._learner.learn(inner[some], codes[some])
             sketch = self._learner.sketch
