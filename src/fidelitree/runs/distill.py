@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from fidelitree.asking.access import Call, access, as_used, watched
 from fidelitree.asking.events import Finished, Observer, nobody
-from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers, given
+from fidelitree.asking.limits import Budget, Running, Workers, given
 from fidelitree.asking.memory import Memory, check_fits
 from fidelitree.errors import ParameterError, check_choice, check_delta, check_epsilon, check_switch, check_tolerance
 from fidelitree.exact.cells import ALL_SUBSETS
 from fidelitree.exact.engine import free_of_charge
-from fidelitree.runs.all_answers import distil_exactly, distil_known, no_error_allowed
 from fidelitree.runs import economics
+from fidelitree.runs.all_answers import distil_exactly, distil_known, no_error_allowed
 from fidelitree.runs.deferring import check_deferring, distil_deferring
 from fidelitree.runs.epsilon_goal import AskAll, EpsilonGoal
 from fidelitree.runs.frontier import frontier
@@ -25,12 +25,12 @@ from fidelitree.runs.goal import Goal, recorded, result_of
 from fidelitree.runs.influence_goal import InfluenceGoal
 from fidelitree.runs.input_source import Source, source_of
 from fidelitree.runs.kept_rows import KeptRows, beside, doubted
-from fidelitree.runs.last_tests import CERTIFIED
+from fidelitree.runs.known_answers import KnownErrors, exact_error, lists_its_answers
+from fidelitree.runs.last_tests import CERTIFIED, put_to_test
 from fidelitree.runs.loop import Loop, RunGoal
 from fidelitree.runs.outcome import Outcome, best_so_far
 from fidelitree.runs.session import Session
 from fidelitree.runs.size_grid import LARGEST
-from fidelitree.runs.known_answers import KnownErrors, exact_error, lists_its_answers
 from fidelitree.spaces.draw import seed_of
 from fidelitree.spaces.rows import check_test_rows
 
@@ -217,10 +217,24 @@ def _learnt(counted: Counted, space: World, goal: Goal, observer: Observer) -> D
     ended = loop.ending()
     if isinstance(ended, AskAll):
         return distil_exactly(counted, goal)
-    outcome, reason = (ended, CERTIFIED) if isinstance(ended, Outcome) else _ended(loop, ended, goal)
+    if isinstance(ended, Outcome):
+        outcome, reason = _reached(session, ended)
+    else:  # no promise about its splits is kept by a tree that was only the best so far
+        goal = replace(goal, split_quality=False)
+        outcome, reason = _ended(loop, ended, goal)
     made = result_of(outcome, session, goal, reason)
     known = outcome.error is not None or made.error_bound >= 1  # or nothing was tested: there is no other tree to show
     return made if known else replace(made, curve=lambda: frontier_of(session, made, outcome, goal))
+
+
+def _reached(session: Session, outcome: Outcome) -> tuple[Outcome, str]:
+    """What a goal has come to, and why; of the paper's tree ``max_leaves`` may forbid what epsilon takes."""
+    if outcome.error_bound <= session.attempts.epsilon:
+        return outcome, CERTIFIED
+    outcome = put_to_test(outcome, session)
+    if outcome.error_bound <= session.attempts.epsilon:
+        return outcome, CERTIFIED
+    return outcome, shortfall(f"max_leaves = {session.counted.budget.max_leaves}", session)
 
 
 def _run_goal(session: Session, goal: Goal) -> RunGoal[Outcome | AskAll]:
@@ -260,20 +274,19 @@ def _check_joint(source: Source, goal: Goal) -> None:
 
 def _ended(loop: Loop[Outcome | AskAll], why: str, goal: Goal) -> tuple[Outcome, str]:
     """What a run has to show that ended before its goal was reached, and why it ended."""
-    session, counted = loop.session, loop.counted
     outcome = _so_far(loop)
     if outcome.error_bound <= goal.epsilon:
-        return outcome, f"{CERTIFIED}, then {why}"
+        return outcome, f"{CERTIFIED}, then {why}" if loop.cut_short else CERTIFIED
     if loop.cut_short:
         return outcome, why
-    return at_the_knee(session, outcome), shortfall(why, session)
+    return at_the_knee(loop.session, outcome), shortfall(why, loop.session)
 
 
 def _so_far(loop: Loop[Outcome | AskAll]) -> Outcome:
     """The best there is when a run ends early."""
     session, counted, attempts = loop.session, loop.counted, loop.attempts
     if not attempts.live:
-        attempts.open(loop.trees()[0], written_down=False)
+        attempts.open(loop.best, written_down=False)
     outcome = best_so_far(attempts, session.source.masses, counted.budget.max_leaves)
     known = session.source.independent is not None and attempts.tolerance is None and lists_its_answers(counted)
     return replace(outcome, error=exact_error(outcome.tree, counted)) if known else outcome

@@ -268,6 +268,17 @@ class Loop(Generic[T]):
         best = sorted(self.proposals, key=lambda one: (one.evidence.rate, -one.size))[:1]
         return [*(one.tree for one in best), *([self.session.constant(self.archive.codes)] if self.known else [])]
 
+    @property
+    def best(self) -> Tree:
+        """The best tree; before the first portion has taught, the most frequent label of what was answered of it."""
+        trees = self.trees()
+        if trees:
+            return trees[0]
+        usual, cut = self.attempts.standing.usual(), self.counted.cut
+        if usual is not None or cut is None:
+            return self.session.always(self.counted.book.sorted()[0] if usual is None else usual)
+        return self.session.constant(np.asarray(cut, np.intp))
+
     def mistakes(self, tree: Tree) -> int:
         """Return the mistakes of a tree among the answers that taught."""
         labels = self.counted.labels(self.archive.codes)
