@@ -41,9 +41,9 @@ class CurveGoal(EverySize):
         """Whether some size has no attempt yet."""
         return any(size not in self._opened for size in self.sizes)
 
-    def close(self, why: str) -> None:
+    def close(self, why: str, steps: int = 0) -> None:
         """End learning: what was learnt is opened before anything else is asked, without another long search."""
-        self._ended, self._steps = why, 0
+        self._ended, self._steps = why, steps
 
     def needed(self, loop: Loop[str]) -> float:
         """Return the answers to the next fit, to the end of learning, or to another look at the bounds."""

@@ -61,6 +61,9 @@ ROWS_A_LEAF = 5  # answers for each leaf, at least
 HOPELESS_FROM = 8_000  # answers from which on the fall of errors is believed
 FAR_AHEAD = 100_000  # answers up to which it is carried on
 HOPE = 2.0  # times the steepest fall seen: a search may be about to find its way
+ENOUGH_A_LEAF = 250  # answers: where leaves are few, a search that fails on so many for each of them has failed
+NO_DOUBT = 6.0  # standard deviations of what was fitted above epsilon: the leaves that are allowed are too few
+LATE = 0.6  # of a budget: from then on what cannot be certified any more is tested for what it is
 LOOK_BACK = 1.9, 7.0  # times fewer answers: how far to look back for a fall
 
 # Trees that may defer.
@@ -228,7 +231,14 @@ def hopeless(errors: Sequence[tuple[int, float]], epsilon: float) -> bool:
         for then, before in errors
         if LOOK_BACK[0] <= now / then <= LOOK_BACK[1] and 0 < error < before
     ]
-    return error * min(1.0, now / FAR_AHEAD) ** (HOPE * max(falls, default=0.0)) > epsilon
+    promised: float = error * min(1.0, now / FAR_AHEAD) ** (HOPE * max(falls, default=0.0))
+    return promised > epsilon
+
+
+def too_few(mistakes: int, answers: int, epsilon: float) -> bool:
+    """Whether a tree that was fitted to these answers makes so many mistakes that no tree of its size will do."""
+    deviation = math.sqrt(epsilon * (1 - epsilon) / answers)
+    return mistakes > (epsilon + NO_DOUBT * deviation) * answers
 
 
 def is_close(bound: float, error: float) -> bool:

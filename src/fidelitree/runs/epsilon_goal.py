@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from fidelitree.exact.engine import ENUMERATE_UNASKED
 from fidelitree.runs import economics
 from fidelitree.runs.curve_goal import CurveGoal
-from fidelitree.runs.economics import Price
 from fidelitree.runs.learning import QUERIES
 from fidelitree.runs.loop import Search
 from fidelitree.runs.outcome import AsItIs, Outcome
@@ -29,6 +28,7 @@ from fidelitree.theory.sequential import Bet, divergence, log_e_value
 
 if TYPE_CHECKING:
     from fidelitree.certificates.attempts import Attempt
+    from fidelitree.runs.economics import Price
     from fidelitree.runs.known_answers import KnownErrors
     from fidelitree.runs.loop import Candidate, Loop, RunGoal
     from fidelitree.runs.portions import Portions
@@ -84,6 +84,8 @@ class EpsilonGoal:
         """Labels of the first certificate."""
         self._ended = ""
         """Why learning ended, if it did before anything was certified."""
+        self._looked = 0
+        """Answers of the last fit whose trees were looked at, whether so few leaves will do."""
 
     @property
     def learning(self) -> bool:
@@ -149,11 +151,12 @@ class EpsilonGoal:
 
     def instead(self, loop: Loop[Outcome | AskAll]) -> RunGoal[Outcome | AskAll] | None:
         """Return a curve of what can be reached, where epsilon is out of reach."""
-        ended = self._ended or self._out_of_reach(loop)
-        if not ended:
+        ended = self._ended or self._too_late(loop)
+        beyond = "" if ended else self._out_of_reach(loop)
+        if not ended and not beyond:
             return None
         curve = CurveGoal(sizes_up_to(min(LARGEST, self._max_leaves or LARGEST)), QUERIES)
-        curve.close(ended)
+        curve.close(ended or beyond, steps=0 if ended else economics.STEPS_ON_THE_WAY)
         return curve  # type: ignore[return-value]
 
     def close(self, why: str) -> None:
@@ -241,10 +244,8 @@ class EpsilonGoal:
                 else:
                     ready.append((way.cost, leaves, attempt))
         best = min(ready, key=lambda one: one[:2])
-        for attempt in loop.attempts.all:
-            if attempt not in good and attempt.tree.size < best[1]:
-                waits.append(self._left(loop, attempt))
-        return best, waits
+        others = (one for one in loop.attempts.all if one not in good and one.tree.size < best[1])
+        return best, [*waits, *(self._left(loop, one) for one in others)]
 
     def _prunings(self, loop: Loop[Outcome | AskAll], attempt: Attempt) -> Iterator[tuple[int, Option]]:
         """Substitutes for a certified tree by their leaves, up to the first that is certified, too."""
@@ -288,11 +289,34 @@ class EpsilonGoal:
         """Why no tree will be certified; nothing where one may be."""
         if self._in_hand < math.inf:
             return ""
+        if self._too_few_leaves(loop):
+            return f"max_leaves = {self._max_leaves}"
         if economics.hopeless(loop.history, self.epsilon) and not self._all_can_be_asked(loop):
             return "no small tree was found that is good enough"
         if not loop.source.labels_left and not self._any_hope(loop):
             return "the table has too few rows"
         return ""
+
+    def _too_few_leaves(self, loop: Loop[Outcome | AskAll]) -> bool:
+        """Whether trees as large as may be are far from the answers that they were fitted to."""
+        fitted, most = loop.archive.fitted, self._max_leaves
+        if most is None or fitted == self._looked:
+            return False
+        self._looked = fitted
+        larger = loop.asked_for  # where that one will do, it is clear sooner
+        learnt = larger is not None and larger.evidence.chance(self.epsilon) > 1 - economics.UNLIKELY
+        if not learnt and fitted < min(economics.ENOUGH_A_LEAF * most, loop.source.most):
+            return False
+        return economics.too_few(loop.mistakes(loop.archive.at(most)), loop.known, self.epsilon)
+
+    def _too_late(self, loop: Loop[Outcome | AskAll]) -> str:
+        """Why learning is over: nothing is under test, and what is left of a budget could certify nothing."""
+        limit, left = loop.counted.budget.max_queries, loop.counted.left
+        if limit is None or left is None or loop.attempts.all or loop.counted.asked < economics.LATE * limit:
+            return ""
+        exact = self._known is not None or self._points(loop) < math.inf
+        at_best = loop.attempts.at_best + self._portion(loop)
+        return "" if exact or left >= at_best else f"max_queries = {limit}"
 
     def _any_hope(self, loop: Loop[Outcome | AskAll]) -> bool:
         ways = [self._left(loop, one) for one in loop.attempts.all]
