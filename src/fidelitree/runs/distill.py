@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from fidelitree.asking.access import Call, access, as_used, watched
 from fidelitree.asking.events import Finished, Observer, nobody
-from fidelitree.asking.limits import Budget, Running, Workers, given
+from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers, given
 from fidelitree.asking.memory import Memory, check_fits
 from fidelitree.errors import ParameterError, check_choice, check_delta, check_epsilon, check_switch, check_tolerance
 from fidelitree.exact.cells import ALL_SUBSETS
@@ -216,7 +216,16 @@ def _learnt(counted: Counted, space: World, goal: Goal, observer: Observer) -> D
     loop = Loop.of(session, _run_goal(session, goal), goal.seed)
     ended = loop.ending()
     if isinstance(ended, AskAll):
-        return distil_exactly(counted, goal)
+        try:
+            return distil_exactly(counted, goal)
+        except BudgetSpent as stop:  # in the time that is kept for it, what was learnt is tested
+            loop.goal.close(str(stop))
+            ended = loop.ending()
+            assert not isinstance(ended, AskAll), "a goal that was closed asks no more than tests"
+        except KeyboardInterrupt:
+            if not counted.book.seen:
+                raise
+            ended, loop.cut_short = "interrupted", True
     if isinstance(ended, Outcome):
         outcome, reason = _reached(session, ended)
     else:  # no promise about its splits is kept by a tree that was only the best so far

@@ -341,7 +341,7 @@ class EpsilonGoal:
     def better_to_know_all(self, loop: Loop[Outcome | AskAll]) -> bool:
         """Whether all inputs that are left cost less than the best ending in sight."""
         missing = self._points(loop) - self._answered(loop)
-        if missing == math.inf:
+        if missing == math.inf or self._ended:
             return False
         if missing <= loop.counted.labels_for(loop.attempts.at_best) and not loop.attempts.all:
             return True
