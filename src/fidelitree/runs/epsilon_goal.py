@@ -171,7 +171,7 @@ class EpsilonGoal:
             return
         best = min(options, key=lambda one: one.expected)
         way, evidence = best.way, best.candidate.evidence
-        if self._in_hand < math.inf:
+        if self._holds(loop):
             gain, shows = self._in_hand - way.cost, 1.0
             loss = self._price.wasted(way.rows, loop.counted.asked)
         else:
@@ -180,6 +180,10 @@ class EpsilonGoal:
             shows, loss = evidence.shows(likely, self._portion(loop)), best.failure
         if economics.pays(way.chance, gain, shows, loss):
             loop.open(best.candidate)
+
+    def _holds(self, loop: Loop[Outcome | AskAll]) -> bool:
+        """Whether there is an ending: what was certified may not be any more, by what was counted since."""
+        return self._in_hand < math.inf and any(one.certifies(self.epsilon) for one in loop.attempts.all)
 
     def _portion(self, loop: Loop[Outcome | AskAll]) -> int:
         return int(self.portions.rows(loop.known, math.inf))
@@ -287,7 +291,7 @@ class EpsilonGoal:
 
     def _out_of_reach(self, loop: Loop[Outcome | AskAll]) -> str:
         """Why no tree will be certified; nothing where one may be."""
-        if self._in_hand < math.inf:
+        if self._holds(loop):
             return ""
         if self._too_few_leaves(loop):
             return f"max_leaves = {self._max_leaves}"

@@ -1,9 +1,9 @@
-"""What a run returns: a pruning of the tested tree, or the paper's tree with its promise."""
+"""The paper's tree with its promise: grown on a tested tree, and returned as soon as that is close enough."""
 
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -11,31 +11,18 @@ from numpy.typing import NDArray
 
 import fidelitree as ft
 import reference
-from fidelitree.asking.counted import Counted
-from fidelitree.asking.limits import BudgetSpent
-from fidelitree.certificates.attempts import Attempts
-from fidelitree.errors import NoDiagramError
-from fidelitree.exact.engine import all_answers_of
-from fidelitree.runs import stopping
-from fidelitree.runs.stopping import Smallest, exact_error, forecast
-from fidelitree.runs.strategies.greedy import KAPPA, Greedy, _closeness
-from fidelitree.theory.sequential import divergence
+from driving import loop_over
+from fidelitree.runs.economics import QUERIES, Evidence
+from fidelitree.runs.influence_goal import KAPPA, InfluenceGoal, _closeness
+from fidelitree.runs.loop import Candidate
+from fidelitree.runs.outcome import Outcome
 from mixed import MIXED, every_input
+
+if TYPE_CHECKING:
+    from fidelitree.runs.loop import Loop
 
 SPACE = ft.ProductSpace.bernoulli(12, 0.3)
 TREE = ft.targets.balanced(SPACE, 3, seed=4)
-
-
-def attempts_for(tree: ft.Tree, epsilon: float = 0.1) -> Attempts:
-    attempts = Attempts(epsilon, 0.05)
-    attempts.open(tree)
-    return attempts
-
-
-def count_clean(attempts: Attempts, samples: int) -> None:
-    batch = np.zeros((samples, 12), np.uint8)
-    for attempt in attempts.all:
-        attempt.count(0, len(batch))
 
 
 def test_closeness_is_the_quarter_rule() -> None:
@@ -93,129 +80,86 @@ def test_twice_the_disagreement_is_not_enough_for_other_features(kind: str) -> N
     assert 3 * apart < change <= 4 * apart
 
 
-def test_nothing_is_returned_before_the_tree_is_certified() -> None:
-    attempts, finish = attempts_for(TREE), Smallest(Counted(TREE, SPACE))
-    assert finish.needed(attempts) == 40
-    count_clean(attempts, 39)
-    assert finish.done(attempts) is None
-    assert finish.needed(attempts) == 1
+# --- when it is returned, and what
 
 
-def test_a_forecast_says_how_many_answers_a_tree_still_takes() -> None:
-    (attempt,) = attempts_for(TREE).all
-    wanted = -np.log(attempt.level)
-    assert forecast(attempt, 0.1) == pytest.approx(wanted / divergence(0.05, 0.1)), "before it errs half as often"
-    attempt.count(0, 30)
-    assert attempt.needed_for(0.1) <= forecast(attempt, 0.1) < wanted / divergence(0.05, 0.1) / 2
-    attempt.count(3, 0)
-    assert forecast(attempt, 0.1) > wanted / divergence(0.08, 0.1), "just below epsilon"
-    attempt.count(3, 10)
-    assert forecast(attempt, 0.1) == float("inf")
-    attempt.count(0, 500)
-    assert attempt.certifies(0.1)
-    assert forecast(attempt, 0.1) == 0
+def under_test(tree: ft.Tree, epsilon: float = 0.1, **limits: Any) -> Loop[Any]:
+    """A run that has opened an attempt for a tree, and counted nothing."""
+    loop = loop_over(None, tree.predict, SPACE, epsilon, **limits)
+    loop.goal = InfluenceGoal(epsilon, QUERIES, loop.counted)
+    loop.attempts.open(tree)
+    return loop
 
 
-def test_a_smaller_tree_under_test_is_waited_for_where_it_is_close() -> None:
-    small = ft.Tree.constant(SPACE, 1)
-
-    def ended(errors: int) -> int:
-        """Leaves of what is returned, with so many errors of the small tree among the first answers."""
-        attempts = Attempts(0.1, 0.05)
-        large, other = attempts.open(TREE), attempts.open(small)
-        counted = Counted(TREE, SPACE)
-        counted.ask(np.zeros((100, 12), np.uint8), "label")
-        rule = Smallest(counted)
-        large.count(0, 60)
-        other.count(errors, 60)
-        outcome = rule.done(attempts)
-        if outcome is None:
-            assert 0 < rule.needed(attempts) <= 30
-            other.count(0, rule.needed(attempts))
-            outcome = rule.done(attempts)
-        assert outcome is not None
-        return outcome.tree.size
-
-    assert ended(errors=0) == 1
-    assert ended(errors=9) > 1, "it errs too often to be waited for"
-
-
-def test_a_pruning_is_vouched_for_by_the_tested_tree() -> None:
-    attempts, finish = attempts_for(TREE), Smallest(Counted(TREE, SPACE))
-    count_clean(attempts, 400)
-    outcome = finish.done(attempts)
-    assert outcome is not None
-    assert outcome.tree.size < TREE.size
-    assert outcome.differs == pytest.approx(ft.tree_error(outcome.tree, TREE, SPACE), abs=1e-15)
-    assert outcome.error_bound == attempts.all[0].error_bound + outcome.differs <= 0.1
-
-
-def test_leaves_beyond_the_limit_are_never_returned_even_if_the_promise_breaks() -> None:
-    attempts, finish = attempts_for(TREE), Smallest(Counted(TREE, SPACE), max_leaves=2)
-    count_clean(attempts, 60)
-    outcome = finish.done(attempts)
-    assert outcome is not None
-    assert outcome.tree.size <= 2
-    assert outcome.error_bound == pytest.approx(min(1.0, attempts.all[0].error_bound + outcome.differs))
+def done(loop: Loop[Any]) -> Outcome | None:
+    found = loop.goal.done(loop)
+    assert found is None or isinstance(found, Outcome)
+    return found
 
 
 def test_the_papers_tree_waits_until_its_scores_are_certain() -> None:
-    attempts, finish = attempts_for(TREE), Greedy(Counted(TREE, SPACE))
-    needed = finish.needed(attempts)
-    assert needed > 40
-    count_clean(attempts, needed - 1)
-    assert finish.done(attempts) is None
-    count_clean(attempts, 1)
-    outcome = finish.done(attempts)
+    loop = under_test(TREE)
+    needed = int(loop.goal.needed(loop))
+    assert needed > loop.attempts.at_best
+    loop.attempts.all[0].count(0, needed - 1)
+    assert done(loop) is None
+    loop.attempts.all[0].count(0, 1)
+    outcome = done(loop)
     assert outcome is not None
-    bound = attempts.all[0].error_bound
+    bound = loop.attempts.all[0].error_bound
     assert all(bound <= _closeness(split.score, SPACE) for split in outcome.splits)
     assert len(outcome.splits) == outcome.tree.size - 1
     assert outcome.error_bound <= 0.1
 
 
 def test_the_papers_tree_is_algorithm_1_on_the_tested_tree() -> None:
-    attempts, finish = attempts_for(TREE), Greedy(Counted(TREE, SPACE))
-    count_clean(attempts, 5000)
-    outcome = finish.done(attempts)
+    loop = under_test(TREE)
+    loop.attempts.all[0].count(0, 5_000)
+    outcome = done(loop)
     assert outcome is not None
-    exact = ft.build_top_down(TREE, SPACE, 0, max_leaves=outcome.tree.size)
-    assert outcome.tree == exact.tree
+    assert outcome.tree == ft.build_top_down(TREE, SPACE, 0, max_leaves=outcome.tree.size).tree
 
 
-def test_all_answers_of_a_circuit_are_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A diagram of many inputs takes a second; a run that opened five attempts built it five times."""
-    asked: list[int] = []
-
-    def counting(target: Any, space: ft.ProductSpace, watch: Any) -> Any:
-        asked.append(len(space))
-        return all_answers_of(target, space, watch)
-
-    monkeypatch.setattr(stopping, "all_answers_of", counting)
-    space = ft.ProductSpace.bernoulli(12)
-    table = ft.targets.TruthTable(TREE.predict(space.whole.inputs(0, 1 << 12)).astype(np.uint8))
-    counted = Counted(table, space)
-    trees = [TREE, ft.Tree.constant(SPACE, 0), ft.Tree.constant(SPACE, 1)]
-    errors = [exact_error(tree, counted) for tree in trees]
-    assert errors == pytest.approx([ft.tree_error(tree, table, space) for tree in trees])
-    assert asked == [12]
-    assert exact_error(TREE, Counted(table, space)) == 0
-    assert asked == [12, 12], "another run may have another target"
+def test_where_leaves_are_limited_the_promise_about_splits_is_kept_and_the_error_is_what_it_is() -> None:
+    loop = under_test(TREE, 0.01, max_leaves=2)
+    loop.attempts.all[0].count(0, int(loop.goal.needed(loop)))
+    outcome = done(loop)
+    assert outcome is not None
+    assert outcome.tree.size == 2
+    assert outcome.differs == pytest.approx(ft.tree_error(outcome.tree, TREE, SPACE))
+    assert outcome.error_bound > 0.01
 
 
-def test_what_takes_too_long_to_know_is_tried_again_only_if_time_ended_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    raised: list[Exception] = [BudgetSpent("max_seconds = 1"), NoDiagramError("too large")]
+def test_only_the_tree_with_the_fewest_errors_is_worth_a_test() -> None:
+    loop = loop_over(None, TREE.predict, SPACE, 0.1)
+    goal = InfluenceGoal(0.1, QUERIES, loop.counted)
+    for size, errors in ((1, 30), (3, 12), (8, 2)):
+        found = Candidate(ft.targets.balanced(SPACE, 3, size) if size > 1 else ft.Tree.constant(SPACE, 0))
+        found.evidence = Evidence(errors, 100)
+        loop.candidates[size] = found
+    assert goal.proposals(loop) == [loop.candidates[8]]
+    loop.attempts.open(loop.candidates[8].tree)
+    assert goal.proposals(loop) == [], "and it is under test"
 
-    def failing(*told: Any) -> Any:
-        raise raised.pop(0)
 
-    monkeypatch.setattr(stopping, "all_answers_of", failing)
-    counted = Counted(TREE.predict, SPACE)
-    assert [exact_error(TREE, counted) for _ in range(3)] == [None, None, None]
-    assert not raised
+# --- whole runs
 
 
-def test_leaves_that_nobody_reads_count_for_less() -> None:
-    assert stopping.price(100, 20) == pytest.approx(2 * stopping.price(100, 10))
-    assert stopping.price(100, 64 * 16) == pytest.approx(4 * stopping.price(100, 64))
-    assert stopping.price(200, 10) == pytest.approx(2**stopping.WORTH * stopping.price(100, 10))
+@pytest.mark.parametrize("limit", [5, 40, 70])
+def test_a_run_that_is_ended_early_promises_nothing_about_splits(limit: int) -> None:
+    result = ft.distill(TREE.predict, SPACE, 0.02, strategy="influence", max_queries=limit)
+    assert result.reason == f"max_queries = {limit}"
+    assert not result.certificate.split_quality
+
+
+def test_nor_does_one_that_is_interrupted() -> None:
+    left = itertools.count(3, -1)
+
+    def target(batch: Any) -> Any:
+        if next(left) == 0:
+            raise KeyboardInterrupt
+        return TREE.predict(batch)
+
+    result = ft.distill(target, SPACE, 0.02, strategy="influence")
+    assert result.reason == "interrupted"
+    assert not result.certificate.split_quality
