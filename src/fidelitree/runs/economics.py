@@ -57,6 +57,7 @@ NEAR_STEPS = 60  # proposals near each size that the next test is likely to be o
 BETWEEN = 1.2  # times the leaves: between neighbouring sizes that are looked at
 FEWER = 0.75  # of the leaves of a tree that is about a whole table: only so few are worth an error
 LARGEST = 512  # leaves of a tree that is looked for
+NUMBERS_LARGEST = 128  # the same where leaves hold numbers: a search looks for every size anew
 ROWS_A_LEAF = 5  # answers for each leaf, at least
 HOPELESS_FROM = 8_000  # answers from which on the fall of errors is believed
 FAR_AHEAD = 100_000  # answers up to which it is carried on

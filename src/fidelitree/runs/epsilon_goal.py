@@ -97,7 +97,10 @@ class EpsilonGoal:
         return [size for size in self._sizes if size <= max(1, loop.known // economics.ROWS_A_LEAF)]
 
     def search(self, loop: Loop[Outcome | AskAll]) -> Search:
-        """Return the sizes about that of the cheapest ending."""
+        """Return the sizes about that of the cheapest ending; of numbers all, for others are not looked for at all."""
+        if loop.attempts.tolerance is not None:
+            sizes = [size for size in self.wanted(loop) if size <= economics.NUMBERS_LARGEST]
+            return Search(sizes, economics.NEAR_STEPS)
         rated = [(self._opening(loop, one).expected, one.size) for one in loop.candidates.values()]
         likely = [one for one in rated if one[0] < math.inf]
         best = min(likely)[1] if likely else max((size for _, size in rated), default=1)
