@@ -17,8 +17,9 @@ from fidelitree.exact.cells import ALL_SUBSETS
 from fidelitree.exact.engine import free_of_charge
 from fidelitree.runs import economics
 from fidelitree.runs.all_answers import distil_exactly, distil_known, no_error_allowed
+from fidelitree.runs.curve_goal import LastTests
 from fidelitree.runs.deferring import check_deferring, distil_deferring
-from fidelitree.runs.epsilon_goal import AskAll, EpsilonGoal
+from fidelitree.runs.epsilon_goal import TOO_FEW_ROWS, AskAll, EpsilonGoal
 from fidelitree.runs.frontier import frontier
 from fidelitree.runs.frontier_of_attempts import at_the_knee, frontier_of, shortfall
 from fidelitree.runs.goal import Goal, recorded, result_of
@@ -286,9 +287,12 @@ def _ended(loop: Loop[Outcome | AskAll], why: str, goal: Goal) -> tuple[Outcome,
     outcome = _so_far(loop)
     if outcome.error_bound <= goal.epsilon:
         return outcome, f"{CERTIFIED}, then {why}" if loop.cut_short else CERTIFIED
-    if loop.cut_short:
+    if not loop.source.tests_left:
+        last: object = loop.goal
+        why = last.why if isinstance(last, LastTests) else TOO_FEW_ROWS
+    elif loop.cut_short or why.startswith("max_queries"):
         return outcome, why
-    return at_the_knee(loop.session, outcome), shortfall(why, loop.session)
+    return at_the_knee(loop.session, outcome), shortfall(why, loop.session, "more rows" * (why == TOO_FEW_ROWS))
 
 
 def _so_far(loop: Loop[Outcome | AskAll]) -> Outcome:

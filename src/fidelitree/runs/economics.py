@@ -38,6 +38,7 @@ OPTIMISM = 5.0  # errors a leaf: by so many a tree looks better on the answers t
 SURE = 1.0  # standard errors that a gain is taken to be larger than it was seen to be
 MOST = 16_000  # answers to learn from
 FEW_LEAVES_MOST = 64_000  # the same where leaves are dear
+HURRIED = 0.8  # of a limited time: when the last fit before tests is given up
 LEARNING = 0.6  # of a budget goes into learning, the rest into tests
 TIGHT = 1.1  # times the error, and SLACK more: a bound so close ends its test
 SLACK = 0.006  # an error

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fidelitree.exact.engine import ENUMERATE_UNASKED
 from fidelitree.runs import economics
-from fidelitree.runs.curve_goal import CurveGoal
-from fidelitree.runs.learning import QUERIES
+from fidelitree.runs.curve_goal import LastTests
 from fidelitree.runs.loop import Search
 from fidelitree.runs.outcome import AsItIs, Outcome
 from fidelitree.runs.portions import FEW
@@ -33,6 +32,9 @@ if TYPE_CHECKING:
     from fidelitree.runs.loop import Candidate, Loop, RunGoal
     from fidelitree.runs.portions import Portions
     from fidelitree.trees.tree import Tree
+
+
+TOO_FEW_ROWS = "the table has too few rows"
 
 
 class AskAll:
@@ -99,8 +101,8 @@ class EpsilonGoal:
     def search(self, loop: Loop[Outcome | AskAll]) -> Search:
         """Return the sizes about that of the cheapest ending; of numbers all, for others are not looked for at all."""
         if loop.attempts.tolerance is not None:
-            sizes = [size for size in self.wanted(loop) if size <= economics.NUMBERS_LARGEST]
-            return Search(sizes, economics.NEAR_STEPS)
+            found = [size for size in self.wanted(loop) if size <= economics.NUMBERS_LARGEST]
+            return Search(found, economics.NEAR_STEPS)
         rated = [(self._opening(loop, one).expected, one.size) for one in loop.candidates.values()]
         likely = [one for one in rated if one[0] < math.inf]
         best = min(likely)[1] if likely else max((size for _, size in rated), default=1)
@@ -153,14 +155,14 @@ class EpsilonGoal:
         return Outcome(found.with_leaves(leaves), attempt, float(found.disagreements[leaves - 1]))
 
     def instead(self, loop: Loop[Outcome | AskAll]) -> RunGoal[Outcome | AskAll] | None:
-        """Return a curve of what can be reached, where epsilon is out of reach."""
-        ended = self._ended or self._too_late(loop)
-        beyond = "" if ended else self._out_of_reach(loop)
-        if not ended and not beyond:
+        """Return tests of what there is, where epsilon is out of reach."""
+        why = self._ended or self._too_late(loop) or self._out_of_reach(loop)
+        if not why:
             return None
-        curve = CurveGoal(sizes_up_to(min(LARGEST, self._max_leaves or LARGEST)), QUERIES)
-        curve.close(ended or beyond, steps=0 if ended else economics.STEPS_ON_THE_WAY)
-        return curve  # type: ignore[return-value]
+        last = LastTests(sizes_up_to(min(LARGEST, self._max_leaves or LARGEST)), why)
+        if self._ended:
+            last.close(why)
+        return last  # type: ignore[return-value]
 
     def close(self, why: str) -> None:
         """End learning: what was learnt is opened before anything else is asked."""
@@ -301,7 +303,7 @@ class EpsilonGoal:
         if economics.hopeless(loop.history, self.epsilon) and not self._all_can_be_asked(loop):
             return "no small tree was found that is good enough"
         if not loop.source.labels_left and not self._any_hope(loop):
-            return "the table has too few rows"
+            return TOO_FEW_ROWS
         return ""
 
     def _too_few_leaves(self, loop: Loop[Outcome | AskAll]) -> bool:

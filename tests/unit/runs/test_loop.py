@@ -283,7 +283,7 @@ def test_what_is_asked_depends_on_answers_and_never_on_inputs_to_come() -> None:
             labels = slope(batch)
             return labels if len(questions) < 12 or not number else ~labels
 
-        ft.distill(target, SPACE, 0.1, seed=5, max_queries=1_500)
+        ft.distill(target, SPACE, 0.1, seed=5, max_queries=1_500, deterministic=False)
     same = [one == other for one, other in zip(*heard, strict=False)]
     assert all(same[:12])
     assert not all(same), "or the test shows nothing"
