@@ -37,6 +37,8 @@ class CurveGoal(EverySize):
         """Why learning ended."""
         self._closed = False
         """Whether a limit has ended it."""
+        self._least, self._part = economics.LEAST, economics.PART_OF_TEST
+        """Answers between two looks at the bounds: so many at least, and this part of those that a test has counted."""
         self.forecast: Forecast | None = None
         """What sizes are likely to reach, once there are enough answers to tell."""
 
@@ -48,6 +50,7 @@ class CurveGoal(EverySize):
     def close(self, why: str) -> None:
         """End learning: what was learnt is opened before anything else is asked, without another long search."""
         self._ended, self._steps, self._closed = why, 0, True
+        self._least, self._part = 1, economics.PART_IN_HASTE
 
     def needed(self, loop: Loop[str]) -> float:
         """Return the answers to the next fit, to the end of learning, or to another look at the bounds."""
@@ -57,8 +60,8 @@ class CurveGoal(EverySize):
             wanted += [learning.left, learning.until_fit]
         loose = [one.samples for one in self._opened.values() if not _close(one)]
         if loose:
-            wanted.append(max(economics.LEAST, economics.PART_OF_TEST * min(loose)))
-        return min(wanted, default=economics.LEAST)
+            wanted.append(max(self._least, self._part * min(loose)))
+        return min(wanted, default=self._least)
 
     def done(self, loop: Loop[str]) -> str | None:
         """Return why the run is over, once every bound is close."""
@@ -166,7 +169,8 @@ class LastTests(CurveGoal):
         if self.learning:
             return None
         best = min(self._opened.values(), key=lambda one: (one.error_bound, one.tree.size))
-        return self.why if best.samples and close_enough(best, loop.attempts.epsilon) else None
+        told = best.error_bound < 1 or best.samples >= economics.LEAST
+        return self.why if told and close_enough(best, loop.attempts.epsilon) else None
 
 
 def _close(attempt: Attempt) -> bool:

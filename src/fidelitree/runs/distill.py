@@ -29,7 +29,7 @@ from fidelitree.runs.kept_rows import KeptRows, beside, doubted
 from fidelitree.runs.known_answers import KnownErrors, exact_error, lists_its_answers
 from fidelitree.runs.last_tests import CERTIFIED, put_to_test
 from fidelitree.runs.loop import Loop, RunGoal
-from fidelitree.runs.outcome import Outcome, best_so_far
+from fidelitree.runs.outcome import Outcome, best_so_far, within
 from fidelitree.runs.session import Session
 from fidelitree.runs.size_grid import LARGEST
 from fidelitree.spaces.draw import seed_of
@@ -298,8 +298,10 @@ def _ended(loop: Loop[Outcome | AskAll], why: str, goal: Goal) -> tuple[Outcome,
 def _so_far(loop: Loop[Outcome | AskAll]) -> Outcome:
     """The best there is when a run ends early."""
     session, counted, attempts = loop.session, loop.counted, loop.attempts
-    if not attempts.live:
-        attempts.open(loop.best, written_down=False)
-    outcome = best_so_far(attempts, session.source.masses, counted.budget.max_leaves)
+    masses, most = session.source.masses, counted.budget.max_leaves
+    if any(one.error_bound < 1 for one in attempts.live):
+        outcome = best_so_far(attempts, masses, most)
+    else:  # no test tells anything: what was learnt is all there is
+        outcome = within(attempts.open(loop.best, written_down=False), masses, most)
     known = session.source.independent is not None and attempts.tolerance is None and lists_its_answers(counted)
     return replace(outcome, error=exact_error(outcome.tree, counted)) if known else outcome

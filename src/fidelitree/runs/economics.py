@@ -17,6 +17,7 @@ from fidelitree.theory.sequential import divergence, error_bound
 FIRST = 50  # the first portion; fits follow at twice as many answers each time, and so at 400
 LEAST = 50  # the smallest portion once trees are under test
 PART_OF_TEST = 1 / 8  # of the answers that a test has counted: the next portion of it
+PART_IN_HASTE = 1 / 4  # the same where time is short: a portion that time cuts off counts for nothing
 REFIT = 2.0  # times the answers of the last fit: when the archive is fitted again
 FIRST_FEW = 32  # the first portion where a run ends as soon as one tree is good enough
 LEAST_FEW = 8  # the smallest later one

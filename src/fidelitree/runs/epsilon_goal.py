@@ -273,7 +273,7 @@ class EpsilonGoal:
 
     def _tabular(self, tree: Tree) -> bool:
         """Whether a tree is about the whole table of its bits: it has no structure that an error would make simpler."""
-        if self._max_leaves is not None:
+        if self._max_leaves is not None or self._price == economics.FEW_LEAVES:
             return False
         return crowds(tree.size, len(set(tree.feature.tolist()) - {-1}))
 
@@ -324,8 +324,7 @@ class EpsilonGoal:
         if limit is None or left is None or loop.attempts.all or loop.counted.asked < economics.LATE * limit:
             return ""
         exact = self._known is not None or self._points(loop) < math.inf
-        at_best = loop.attempts.at_best + self._portion(loop)
-        return "" if exact or left >= at_best else f"max_queries = {limit}"
+        return "" if exact or left >= loop.attempts.at_best else f"max_queries = {limit}"
 
     def _any_hope(self, loop: Loop[Outcome | AskAll]) -> bool:
         ways = [self._left(loop, one) for one in loop.attempts.all]
