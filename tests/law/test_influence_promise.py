@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import fidelitree as ft
-from fidelitree.runs.strategies.greedy import _bound, _GreedyPlan
+from fidelitree.runs.influence_goal import _bound, _GreedyPlan
 from fidelitree.search.exact_growth import as_grown
 from small import cube, random_tree, weights
 

@@ -17,7 +17,6 @@ import pytest
 import fidelitree as ft
 from chances import too_many
 from fidelitree.certificates.attempts import Attempt, Attempts
-from fidelitree.runs.strategies.bit_strategy import READY
 from fidelitree.theory.sequential import level_of_attempt
 from fidelitree.trees.tree import Tree
 from small import Bits, true_error
@@ -31,6 +30,7 @@ TREES = 64
 SPACE = ft.ProductSpace.bernoulli(TREES, EPSILON)
 ALL_TREES = [Tree.build(SPACE, [(i, 1, 2), 0, 1], [0, 1]) for i in range(TREES)]
 POOL, STEP, INPUTS = 24, 4, 240
+READY = 12  # inputs without a mistake before an attempt is opened
 
 Fault = Callable[[Attempts, Bits, Bits], None]
 

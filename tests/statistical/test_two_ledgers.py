@@ -15,12 +15,12 @@ import numpy as np
 import fidelitree as ft
 from chances import too_many
 from fidelitree.certificates.attempts import Attempts
-from fidelitree.runs.strategies.bit_strategy import READY
 from fidelitree.trees.tree import Tree
 
 ALARM = 1e-7
 EPSILON, DELTA = 0.1, 0.2
 TREES, POOL, STEP, INPUTS = 64, 24, 4, 240
+READY = 12  # inputs without a mistake before an attempt is opened
 SPACE = ft.ProductSpace.bernoulli(TREES, EPSILON)
 ALL_TREES = [Tree.build(SPACE, [(i, 1, 2), 0, 1], [0, 1]) for i in range(TREES)]
 OPENINGS = 16  # inputs between two standing attempts: many, to make the most of what they may spend

@@ -60,6 +60,8 @@ class Counted:
     """Batches that were answered so far, from memory or not."""
     reserve: Callable[[], bool] | None = None
     """Whether a part of a limited time is to be kept for tests."""
+    latest: float = 1.0
+    """Of a limited time: when a search is over, whatever is kept for tests."""
     looks: int = 0
     late_looks: list[tuple[int, int]] = field(default_factory=list)
     """The looks at the clock so far, and those that found the time to be over (`Ending`)."""
@@ -168,9 +170,11 @@ class Counted:
         return codes
 
     def _check(self, rows: int, purpose: str) -> None:
-        """BudgetSpent where so many more labels are too many, or where the run that is replayed ended."""
+        """BudgetSpent where so many more labels are too many; a run that is replayed ends where and as it did."""
         self._look(purpose != "certify")
         if self.ending is not None and self.questions >= self.ending.questions and not self._cut_after():
+            if self.ending.reason.endswith("interrupted"):
+                raise KeyboardInterrupt
             raise BudgetSpent(self.ending.reason)
         self.budget.check(max(self.asked, self.paid) + rows)
 
@@ -201,7 +205,9 @@ class Counted:
 
     def _late(self, learning: bool) -> bool:
         gone = self.budget.gone
-        return gone > 1 or (learning and gone > LEARNING and self.reserve is not None and self.reserve())
+        if gone > (self.latest if learning else 1):
+            return True
+        return learning and gone > LEARNING and self.reserve is not None and self.reserve()
 
     def _cut_after(self) -> int:
         """Of a replayed batch, the answers after which the clock cut it off; 0 where it did not."""

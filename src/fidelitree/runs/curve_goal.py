@@ -13,8 +13,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fidelitree.asking.events import Foreseen
+from fidelitree.asking.limits import BudgetSpent
 from fidelitree.runs import economics
 from fidelitree.runs.forecast import Forecast, forecast
+from fidelitree.runs.last_tests import close_enough
 from fidelitree.runs.learning import QUERIES, Effort, EverySize, Learning
 from fidelitree.runs.size_grid import filled
 
@@ -33,6 +35,10 @@ class CurveGoal(EverySize):
         """Proposals near each size, before its tree is opened."""
         self._ended = ""
         """Why learning ended."""
+        self._closed = False
+        """Whether a limit has ended it."""
+        self._least, self._part = economics.LEAST, economics.PART_OF_TEST
+        """Answers between two looks at the bounds: so many at least, and this part of those that a test has counted."""
         self.forecast: Forecast | None = None
         """What sizes are likely to reach, once there are enough answers to tell."""
 
@@ -43,7 +49,8 @@ class CurveGoal(EverySize):
 
     def close(self, why: str) -> None:
         """End learning: what was learnt is opened before anything else is asked, without another long search."""
-        self._ended, self._steps = why, 0
+        self._ended, self._steps, self._closed = why, 0, True
+        self._least, self._part = 1, economics.PART_IN_HASTE
 
     def needed(self, loop: Loop[str]) -> float:
         """Return the answers to the next fit, to the end of learning, or to another look at the bounds."""
@@ -53,8 +60,8 @@ class CurveGoal(EverySize):
             wanted += [learning.left, learning.until_fit]
         loose = [one.samples for one in self._opened.values() if not _close(one)]
         if loose:
-            wanted.append(max(economics.LEAST, economics.PART_OF_TEST * min(loose)))
-        return min(wanted, default=economics.LEAST)
+            wanted.append(max(self._least, self._part * min(loose)))
+        return min(wanted, default=self._least)
 
     def done(self, loop: Loop[str]) -> str | None:
         """Return why the run is over, once every bound is close."""
@@ -62,6 +69,8 @@ class CurveGoal(EverySize):
 
     def open(self, loop: Loop[str]) -> None:
         """Open an attempt for the tree of each size that has learnt enough; for all where learning is over."""
+        if not loop.known and self._ended and loop.counted.book.seen:  # the first portion was cut off
+            self.sizes, self._opened = [1], {1: loop.attempts.open(loop.best)}
         if not loop.known or not self.learning:
             return
         self._foresee(loop)
@@ -73,10 +82,20 @@ class CurveGoal(EverySize):
             return
         self._ended = self._ended or ("" if len(ready) < len(left) else "every size has learnt enough")
         early = list(self._opened) if self._ended else []
-        searched = sorted([*early, *ready])
-        loop.fit([*searched, *reversed(searched)], self._steps)
+        self._fit(loop, sorted([*early, *ready]))
         self._open(loop, ready)
         self._open_better(loop, early)
+
+    def _fit(self, loop: Loop[str], sizes: Sequence[int]) -> None:
+        """Fit to all answers; where a limit has ended learning, in a part of what is left of the time."""
+        loop.counted.latest = economics.HURRIED if self._closed else 1.0
+        try:
+            loop.fit([*sizes, *reversed(sizes)], self._steps)
+        except BudgetSpent:
+            if not self._closed or not loop.archive.fitted:
+                raise
+        finally:
+            loop.counted.latest = 1.0
 
     def _open(self, loop: Loop[str], ready: Sequence[int]) -> None:
         """Open these sizes; where fewer leaves than are allowed answer all rows, also sizes between them."""
@@ -134,6 +153,24 @@ class CurveGoal(EverySize):
         self.forecast = forecast(loop.source.product, archive.inner, archive.codes, self.sizes, delta, watch)
         for one in self.forecast.prospects:
             loop.session.observer(Foreseen(loop.counted.asked, one.leaves, one.low, one.high))
+
+
+class LastTests(CurveGoal):
+    """Where one tree was asked for and is out of reach: trees of every size, until the bound of the best is close."""
+
+    def __init__(self, sizes: Sequence[int], why: str) -> None:
+        super().__init__(sizes, QUERIES)
+        self.why = self._ended = why
+        """Why it is out of reach."""
+        self._steps = economics.STEPS_ON_THE_WAY
+
+    def done(self, loop: Loop[str]) -> str | None:
+        """Return why the run is over, once no bound is lower than one that is close."""
+        if self.learning:
+            return None
+        best = min(self._opened.values(), key=lambda one: (one.error_bound, one.tree.size))
+        told = best.error_bound < 1 or best.samples >= economics.LEAST
+        return self.why if told and close_enough(best, loop.attempts.epsilon) else None
 
 
 def _close(attempt: Attempt) -> bool:

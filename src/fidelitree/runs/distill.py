@@ -15,22 +15,23 @@ from fidelitree.asking.memory import Memory, check_fits
 from fidelitree.errors import ParameterError, check_choice, check_delta, check_epsilon, check_switch, check_tolerance
 from fidelitree.exact.cells import ALL_SUBSETS
 from fidelitree.exact.engine import free_of_charge
-from fidelitree.runs.all_answers import distil_exactly, distil_known, no_error_allowed
 from fidelitree.runs import economics
+from fidelitree.runs.all_answers import distil_exactly, distil_known, no_error_allowed
+from fidelitree.runs.curve_goal import LastTests
 from fidelitree.runs.deferring import check_deferring, distil_deferring
-from fidelitree.runs.epsilon_goal import AskAll, EpsilonGoal
+from fidelitree.runs.epsilon_goal import TOO_FEW_ROWS, AskAll, EpsilonGoal
 from fidelitree.runs.frontier import frontier
 from fidelitree.runs.frontier_of_attempts import at_the_knee, frontier_of, shortfall
 from fidelitree.runs.goal import Goal, recorded, result_of
 from fidelitree.runs.influence_goal import InfluenceGoal
 from fidelitree.runs.input_source import Source, source_of
 from fidelitree.runs.kept_rows import KeptRows, beside, doubted
-from fidelitree.runs.last_tests import CERTIFIED
+from fidelitree.runs.known_answers import KnownErrors, exact_error, lists_its_answers
+from fidelitree.runs.last_tests import CERTIFIED, put_to_test
 from fidelitree.runs.loop import Loop, RunGoal
-from fidelitree.runs.outcome import Outcome, best_so_far
+from fidelitree.runs.outcome import Outcome, best_so_far, within
 from fidelitree.runs.session import Session
 from fidelitree.runs.size_grid import LARGEST
-from fidelitree.runs.known_answers import KnownErrors, exact_error, lists_its_answers
 from fidelitree.spaces.draw import seed_of
 from fidelitree.spaces.rows import check_test_rows
 
@@ -216,11 +217,34 @@ def _learnt(counted: Counted, space: World, goal: Goal, observer: Observer) -> D
     loop = Loop.of(session, _run_goal(session, goal), goal.seed)
     ended = loop.ending()
     if isinstance(ended, AskAll):
-        return distil_exactly(counted, goal)
-    outcome, reason = (ended, CERTIFIED) if isinstance(ended, Outcome) else _ended(loop, ended, goal)
+        try:
+            return distil_exactly(counted, goal)
+        except BudgetSpent as stop:  # in the time that is kept for it, what was learnt is tested
+            loop.goal.close(str(stop))
+            ended = loop.ending()
+            assert not isinstance(ended, AskAll), "a goal that was closed asks no more than tests"
+        except KeyboardInterrupt:
+            if not counted.book.seen:
+                raise
+            ended, loop.cut_short = "interrupted", True
+    if isinstance(ended, Outcome):
+        outcome, reason = _reached(session, ended)
+    else:  # no promise about its splits is kept by a tree that was only the best so far
+        goal = replace(goal, split_quality=False)
+        outcome, reason = _ended(loop, ended, goal)
     made = result_of(outcome, session, goal, reason)
     known = outcome.error is not None or made.error_bound >= 1  # or nothing was tested: there is no other tree to show
     return made if known else replace(made, curve=lambda: frontier_of(session, made, outcome, goal))
+
+
+def _reached(session: Session, outcome: Outcome) -> tuple[Outcome, str]:
+    """What a goal has come to, and why; of the paper's tree ``max_leaves`` may forbid what epsilon takes."""
+    if outcome.error_bound <= session.attempts.epsilon:
+        return outcome, CERTIFIED
+    outcome = put_to_test(outcome, session)
+    if outcome.error_bound <= session.attempts.epsilon:
+        return outcome, CERTIFIED
+    return outcome, shortfall(f"max_leaves = {session.counted.budget.max_leaves}", session)
 
 
 def _run_goal(session: Session, goal: Goal) -> RunGoal[Outcome | AskAll]:
@@ -260,20 +284,24 @@ def _check_joint(source: Source, goal: Goal) -> None:
 
 def _ended(loop: Loop[Outcome | AskAll], why: str, goal: Goal) -> tuple[Outcome, str]:
     """What a run has to show that ended before its goal was reached, and why it ended."""
-    session, counted = loop.session, loop.counted
     outcome = _so_far(loop)
     if outcome.error_bound <= goal.epsilon:
-        return outcome, f"{CERTIFIED}, then {why}"
-    if loop.cut_short:
+        return outcome, f"{CERTIFIED}, then {why}" if loop.cut_short else CERTIFIED
+    if not loop.source.tests_left:
+        last: object = loop.goal
+        why = last.why if isinstance(last, LastTests) else TOO_FEW_ROWS
+    elif loop.cut_short or why.startswith("max_queries"):
         return outcome, why
-    return at_the_knee(session, outcome), shortfall(why, session)
+    return at_the_knee(loop.session, outcome), shortfall(why, loop.session, "more rows" * (why == TOO_FEW_ROWS))
 
 
 def _so_far(loop: Loop[Outcome | AskAll]) -> Outcome:
     """The best there is when a run ends early."""
     session, counted, attempts = loop.session, loop.counted, loop.attempts
-    if not attempts.live:
-        attempts.open(loop.trees()[0], written_down=False)
-    outcome = best_so_far(attempts, session.source.masses, counted.budget.max_leaves)
+    masses, most = session.source.masses, counted.budget.max_leaves
+    if any(one.error_bound < 1 for one in attempts.live):
+        outcome = best_so_far(attempts, masses, most)
+    else:  # no test tells anything: what was learnt is all there is
+        outcome = within(attempts.open(loop.best, written_down=False), masses, most)
     known = session.source.independent is not None and attempts.tolerance is None and lists_its_answers(counted)
     return replace(outcome, error=exact_error(outcome.tree, counted)) if known else outcome

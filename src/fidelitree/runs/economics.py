@@ -17,6 +17,7 @@ from fidelitree.theory.sequential import divergence, error_bound
 FIRST = 50  # the first portion; fits follow at twice as many answers each time, and so at 400
 LEAST = 50  # the smallest portion once trees are under test
 PART_OF_TEST = 1 / 8  # of the answers that a test has counted: the next portion of it
+PART_IN_HASTE = 1 / 4  # the same where time is short: a portion that time cuts off counts for nothing
 REFIT = 2.0  # times the answers of the last fit: when the archive is fitted again
 FIRST_FEW = 32  # the first portion where a run ends as soon as one tree is good enough
 LEAST_FEW = 8  # the smallest later one
@@ -38,6 +39,7 @@ OPTIMISM = 5.0  # errors a leaf: by so many a tree looks better on the answers t
 SURE = 1.0  # standard errors that a gain is taken to be larger than it was seen to be
 MOST = 16_000  # answers to learn from
 FEW_LEAVES_MOST = 64_000  # the same where leaves are dear
+HURRIED = 0.8  # of a limited time: when the last fit before tests is given up
 LEARNING = 0.6  # of a budget goes into learning, the rest into tests
 TIGHT = 1.1  # times the error, and SLACK more: a bound so close ends its test
 SLACK = 0.006  # an error
@@ -60,10 +62,14 @@ NEAR_STEPS = 60  # proposals near each size that the next test is likely to be o
 BETWEEN = 1.2  # times the leaves: between neighbouring sizes that are looked at
 FEWER = 0.75  # of the leaves of a tree that is about a whole table: only so few are worth an error
 LARGEST = 512  # leaves of a tree that is looked for
+NUMBERS_LARGEST = 128  # the same where leaves hold numbers: a search looks for every size anew
 ROWS_A_LEAF = 5  # answers for each leaf, at least
 HOPELESS_FROM = 8_000  # answers from which on the fall of errors is believed
 FAR_AHEAD = 100_000  # answers up to which it is carried on
 HOPE = 2.0  # times the steepest fall seen: a search may be about to find its way
+ENOUGH_A_LEAF = 250  # answers: where leaves are few, a search that fails on so many for each of them has failed
+NO_DOUBT = 6.0  # standard deviations of what was fitted above epsilon: the leaves that are allowed are too few
+LATE = 0.6  # of a budget: from then on what cannot be certified any more is tested for what it is
 LOOK_BACK = 1.9, 7.0  # times fewer answers: how far to look back for a fall
 
 # Trees that may defer.
@@ -250,7 +256,14 @@ def hopeless(errors: Sequence[tuple[int, float]], epsilon: float) -> bool:
         for then, before in errors
         if LOOK_BACK[0] <= now / then <= LOOK_BACK[1] and 0 < error < before
     ]
-    return error * min(1.0, now / FAR_AHEAD) ** (HOPE * max(falls, default=0.0)) > epsilon
+    promised: float = error * min(1.0, now / FAR_AHEAD) ** (HOPE * max(falls, default=0.0))
+    return promised > epsilon
+
+
+def too_few(mistakes: int, answers: int, epsilon: float) -> bool:
+    """Whether a tree that was fitted to these answers makes so many mistakes that no tree of its size will do."""
+    deviation = math.sqrt(epsilon * (1 - epsilon) / answers)
+    return mistakes > (epsilon + NO_DOUBT * deviation) * answers
 
 
 def is_close(bound: float, error: float) -> bool:

@@ -16,9 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fidelitree.exact.engine import ENUMERATE_UNASKED
 from fidelitree.runs import economics
-from fidelitree.runs.curve_goal import CurveGoal
-from fidelitree.runs.economics import Price
-from fidelitree.runs.learning import QUERIES
+from fidelitree.runs.curve_goal import LastTests
 from fidelitree.runs.loop import Search
 from fidelitree.runs.outcome import AsItIs, Outcome
 from fidelitree.runs.portions import FEW
@@ -30,10 +28,14 @@ from fidelitree.theory.sequential import Bet, divergence, log_e_value
 
 if TYPE_CHECKING:
     from fidelitree.certificates.attempts import Attempt
+    from fidelitree.runs.economics import Price
     from fidelitree.runs.known_answers import KnownErrors
     from fidelitree.runs.loop import Candidate, Loop, RunGoal
     from fidelitree.runs.portions import Portions
     from fidelitree.trees.tree import Tree
+
+
+TOO_FEW_ROWS = "the table has too few rows"
 
 
 class AskAll:
@@ -85,6 +87,8 @@ class EpsilonGoal:
         """Labels of the first certificate."""
         self._ended = ""
         """Why learning ended, if it did before anything was certified."""
+        self._looked = 0
+        """Answers of the last fit whose trees were looked at, whether so few leaves will do."""
 
     @property
     def learning(self) -> bool:
@@ -96,9 +100,12 @@ class EpsilonGoal:
         return [size for size in self._sizes if size <= max(1, loop.known // economics.ROWS_A_LEAF)]
 
     def search(self, loop: Loop[Outcome | AskAll]) -> Search:
-        """Return the sizes about that of the cheapest ending; none while chosen inputs lead to a tree soon."""
+        """Return the sizes about that of the cheapest ending; of numbers all, for others are not looked for at all."""
         if loop.inquiry.chooses and loop.known < economics.SEARCH_FROM:
             return Search([], 0)
+        if loop.attempts.tolerance is not None:
+            found = [size for size in self.wanted(loop) if size <= economics.NUMBERS_LARGEST]
+            return Search(found, economics.NEAR_STEPS)
         rated = [(self._opening(loop, one).expected, one.size) for one in loop.candidates.values()]
         likely = [one for one in rated if one[0] < math.inf]
         best = min(likely)[1] if likely else max((size for _, size in rated), default=1)
@@ -151,13 +158,14 @@ class EpsilonGoal:
         return Outcome(found.with_leaves(leaves), attempt, float(found.disagreements[leaves - 1]))
 
     def instead(self, loop: Loop[Outcome | AskAll]) -> RunGoal[Outcome | AskAll] | None:
-        """Return a curve of what can be reached, where epsilon is out of reach."""
-        ended = self._ended or self._out_of_reach(loop)
-        if not ended:
+        """Return tests of what there is, where epsilon is out of reach."""
+        why = self._ended or self._too_late(loop) or self._out_of_reach(loop)
+        if not why:
             return None
-        curve = CurveGoal(sizes_up_to(min(LARGEST, self._max_leaves or LARGEST)), QUERIES)
-        curve.close(ended)
-        return curve  # type: ignore[return-value]
+        last = LastTests(sizes_up_to(min(LARGEST, self._max_leaves or LARGEST)), why)
+        if self._ended:
+            last.close(why)
+        return last  # type: ignore[return-value]
 
     def close(self, why: str) -> None:
         """End learning: what was learnt is opened before anything else is asked."""
@@ -171,7 +179,7 @@ class EpsilonGoal:
             return
         best = min(options, key=lambda one: one.expected)
         way, evidence = best.way, best.candidate.evidence
-        if self._in_hand < math.inf:
+        if self._holds(loop):
             gain, shows = self._in_hand - way.cost, 1.0
             loss = self._price.wasted(way.rows, loop.counted.asked)
         else:
@@ -180,6 +188,10 @@ class EpsilonGoal:
             shows, loss = evidence.shows(likely, self._portion(loop)), best.failure
         if economics.pays(way.chance, gain, shows, loss):
             loop.open(best.candidate)
+
+    def _holds(self, loop: Loop[Outcome | AskAll]) -> bool:
+        """Whether there is an ending: what was certified may not be any more, by what was counted since."""
+        return self._in_hand < math.inf and any(one.certifies(self.epsilon) for one in loop.attempts.all)
 
     def _portion(self, loop: Loop[Outcome | AskAll]) -> int:
         return int(self.portions.rows(loop.known, math.inf))
@@ -257,10 +269,8 @@ class EpsilonGoal:
                 else:
                     ready.append((way.cost, leaves, attempt))
         best = min(ready, key=lambda one: one[:2])
-        for attempt in loop.attempts.all:
-            if attempt not in good and attempt.tree.size < best[1]:
-                waits.append(self._left(loop, attempt))
-        return best, waits
+        others = (one for one in loop.attempts.all if one not in good and one.tree.size < best[1])
+        return best, [*waits, *(self._left(loop, one) for one in others)]
 
     def _prunings(self, loop: Loop[Outcome | AskAll], attempt: Attempt) -> Iterator[tuple[int, Option]]:
         """Substitutes for a certified tree by their leaves, up to the first that is certified, too."""
@@ -278,7 +288,7 @@ class EpsilonGoal:
 
     def _tabular(self, tree: Tree) -> bool:
         """Whether a tree is about the whole table of its bits: it has no structure that an error would make simpler."""
-        if self._max_leaves is not None:
+        if self._max_leaves is not None or self._price == economics.FEW_LEAVES:
             return False
         return crowds(tree.size, len(set(tree.feature.tolist()) - {-1}))
 
@@ -301,13 +311,35 @@ class EpsilonGoal:
 
     def _out_of_reach(self, loop: Loop[Outcome | AskAll]) -> str:
         """Why no tree will be certified; nothing where one may be."""
-        if self._in_hand < math.inf:
+        if self._holds(loop):
             return ""
+        if self._too_few_leaves(loop):
+            return f"max_leaves = {self._max_leaves}"
         if economics.hopeless(loop.history, self.epsilon) and not self._all_can_be_asked(loop):
             return "no small tree was found that is good enough"
         if not loop.source.labels_left and not self._any_hope(loop):
-            return "the table has too few rows"
+            return TOO_FEW_ROWS
         return ""
+
+    def _too_few_leaves(self, loop: Loop[Outcome | AskAll]) -> bool:
+        """Whether trees as large as may be are far from the answers that they were fitted to."""
+        fitted, most = loop.archive.fitted, self._max_leaves
+        if most is None or fitted == self._looked:
+            return False
+        self._looked = fitted
+        larger = loop.asked_for  # where that one will do, it is clear sooner
+        learnt = larger is not None and larger.evidence.chance(self.epsilon) > 1 - economics.UNLIKELY
+        if not learnt and fitted < min(economics.ENOUGH_A_LEAF * most, loop.source.most):
+            return False
+        return economics.too_few(loop.mistakes(loop.archive.at(most)), loop.known, self.epsilon)
+
+    def _too_late(self, loop: Loop[Outcome | AskAll]) -> str:
+        """Why learning is over: nothing is under test, and what is left of a budget could certify nothing."""
+        limit, left = loop.counted.budget.max_queries, loop.counted.left
+        if limit is None or left is None or loop.attempts.all or loop.counted.asked < economics.LATE * limit:
+            return ""
+        exact = self._known is not None or self._points(loop) < math.inf
+        return "" if exact or left >= loop.attempts.at_best else f"max_queries = {limit}"
 
     def _any_hope(self, loop: Loop[Outcome | AskAll]) -> bool:
         ways = [self._left(loop, one) for one in loop.attempts.all]
@@ -332,7 +364,7 @@ class EpsilonGoal:
     def better_to_know_all(self, loop: Loop[Outcome | AskAll]) -> bool:
         """Whether all inputs that are left cost less than the best ending in sight."""
         missing = self._points(loop) - self._answered(loop)
-        if missing == math.inf:
+        if missing == math.inf or self._ended:
             return False
         if missing <= loop.counted.labels_for(loop.attempts.at_best) and not loop.attempts.all:
             return True

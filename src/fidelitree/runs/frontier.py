@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -18,12 +19,12 @@ from fidelitree.runs.frontier_result import Frontier
 from fidelitree.runs.goal import Goal, recorded, result_of
 from fidelitree.runs.input_source import source_of
 from fidelitree.runs.kept_rows import KeptRows, beside_all, doubted
+from fidelitree.runs.known_answers import exact_error, lists_its_answers
 from fidelitree.runs.learning import EFFORTS
 from fidelitree.runs.loop import Loop
 from fidelitree.runs.outcome import Outcome
 from fidelitree.runs.session import Session
 from fidelitree.runs.size_grid import LARGEST, sizes_up_to
-from fidelitree.runs.known_answers import exact_error, lists_its_answers
 from fidelitree.spaces.draw import seed_of
 from fidelitree.theory.sequential import FRONTIER
 
@@ -119,7 +120,7 @@ def frontier(
         session = Session.of(counted, source_of(space, goal.seed), goal, observer, FRONTIER)
         curve = CurveGoal(sizes_up_to(most), EFFORTS[prefer])
         loop = Loop.of(session, curve, goal.seed)
-        found = Frontier.of(_points(loop, goal), goal.delta, most, loop.mistakes)
+        found = Frontier.of(_points(loop, curve.sizes, goal), goal.delta, most, loop.mistakes)
         found = replace(found, forecast=curve.forecast)
         found = beside_all(found, kept)
         with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
@@ -129,12 +130,12 @@ def frontier(
     return found.told(space, *recorded(frontier, target, goal, call, running))
 
 
-def _points(loop: Loop[str], goal: Goal) -> list[Distillation]:
+def _points(loop: Loop[str], sizes: Sequence[int], goal: Goal) -> list[Distillation]:
     """By knowing every answer where that is cheaper, else by learning and testing."""
     session, reason = loop.session, ""
     if session.source.independent is not None and goal.tolerance is None:
         try:
-            known = known_points(session.counted, loop.goal.sizes, goal.seed)
+            known = known_points(session.counted, sizes, goal.seed)
         except KeyboardInterrupt:
             if not session.counted.book.seen:
                 raise

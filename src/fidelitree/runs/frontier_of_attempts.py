@@ -48,7 +48,7 @@ def at_the_knee(session: Session, outcome: Outcome) -> Outcome:
     return min(points, key=lambda one: (one.error_bound + PRICE * one.tree.size, one.tree.size), default=outcome)
 
 
-def shortfall(trouble: str, session: Session) -> str:
+def shortfall(trouble: str, session: Session, would_help: str = "") -> str:
     """Why a run ends without what was asked for: what each size reached, and what epsilon would take."""
     most, epsilon = session.counted.budget.max_leaves, session.attempts.epsilon
     curve = _curve(_best_of_each_size(session))
@@ -58,7 +58,7 @@ def shortfall(trouble: str, session: Session) -> str:
         for one in (allowed if len(allowed) <= _TOLD else [allowed[0], allowed[len(allowed) // 2], allowed[-1]])
     )
     enough = next((one.tree.size for one in curve if one.error_bound <= epsilon), None)
-    needs = f"more than {in_words(allowed[-1].tree.size if allowed else 1)}"
+    needs = would_help or f"more than {in_words(allowed[-1].tree.size if allowed else 1)}"
     needs = needs if enough is None else in_words(enough)
     return (
         f"{trouble}: after {session.counted.asked:,} labels {told or 'nothing is certified'}; "

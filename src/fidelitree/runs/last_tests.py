@@ -26,17 +26,6 @@ _BATCH, _PART = 50, 8  # answers between two looks at a last trial: one in so ma
 _QUARTER = 4  # the same where time is short
 
 
-class OutOfReach(BudgetSpent):
-    """Raised where more labels would not help; the run ends with what it has.
-
-    ``needs`` says what would help; where it is empty, more leaves would.
-    """
-
-    def __init__(self, trouble: str, needs: str = "") -> None:
-        super().__init__(trouble)
-        self.needs = needs
-
-
 def tried(session: Session, trees: Sequence[Tree]) -> Steps[Attempt]:
     """Count answers for trees until the bound of the best of them is close, or good enough, or no input is left."""
     for tree in trees:
@@ -45,13 +34,13 @@ def tried(session: Session, trees: Sequence[Tree]) -> Steps[Attempt]:
     while True:
         best = min(under_test, key=lambda attempt: (attempt.error_bound, attempt.tree.size))
         fair = min(attempt.samples for attempt in under_test) >= best.samples / 2  # some may be older than others
-        if (fair and _close(best, session.attempts.epsilon)) or not session.source.tests_left:
+        if (fair and close_enough(best, session.attempts.epsilon)) or not session.source.tests_left:
             return best
         yield Tests(max(_BATCH, best.samples // _PART))
 
 
-def _close(attempt: Attempt, epsilon: float) -> bool:
-    """A small epsilon asks for a finer look."""
+def close_enough(attempt: Attempt, epsilon: float) -> bool:
+    """Whether a bound is good enough, or close to the error that was seen; a small epsilon asks for a finer look."""
     share = attempt.errors / max(1, attempt.samples)
     return attempt.certifies(epsilon) or attempt.error_bound <= TIGHT * share + min(SLACK, epsilon)
 

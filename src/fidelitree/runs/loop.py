@@ -181,8 +181,11 @@ class Loop(Generic[T]):
     def _portion(self) -> Labels | Tests:
         """What the goal needs, and no more than its portions allow; standing attempts are opened when they are due."""
         lucky = max((one.samples / (1 + one.errors) for one in self.attempts.all), default=0.0)
-        rows = max(1, int(self.goal.portions.rows(self.known, self.goal.needed(self), lucky)))
+        needed = self.goal.needed(self)
+        rows = max(1, int(self.goal.portions.rows(self.known, needed, lucky)))
         if self.goal.testing(self):
+            if self.attempts.epsilon:
+                self.attempts.tell(self.session.observer, self.counted.asked, int(needed))
             return Tests(rows)
         due = self.attempts.standing.next - self.counted.asked
         return Labels(self.counted.affordable(min(rows, max(1, due))))
@@ -199,7 +202,10 @@ class Loop(Generic[T]):
                 one.pair = one.pair.and_(len(labels), *counts)
 
     def _tell(self) -> None:
-        """Note how the trees under test are doing."""
+        """Note how the trees under test are doing; before there are any, how the best one is."""
+        if not self.attempts.all and self.proposals:
+            best = min(self.proposals, key=lambda one: (one.evidence.rate, one.size))
+            self.session.judge(best.size, best.evidence.rate, None)
         for one in self.attempts.all:
             self.session.judge(one.tree.size, one.rate, one)
 
@@ -272,6 +278,17 @@ class Loop(Generic[T]):
         """Return the best tree and the best constant: what is tested on the way, so that no ending is without."""
         best = sorted(self.proposals, key=lambda one: (one.evidence.rate, -one.size))[:1]
         return [*(one.tree for one in best), *([self.session.constant(self.archive.codes)] if self.known else [])]
+
+    @property
+    def best(self) -> Tree:
+        """The best tree; before the first portion has taught, the most frequent label of what was answered of it."""
+        trees = self.trees()
+        if trees:
+            return trees[0]
+        usual, cut = self.attempts.standing.usual(), self.counted.cut
+        if usual is not None or cut is None:
+            return self.session.always(self.counted.book.sorted()[0] if usual is None else usual)
+        return self.session.constant(np.asarray(cut, np.intp))
 
     def mistakes(self, tree: Tree) -> int:
         """Return the mistakes of a tree among the answers that taught."""

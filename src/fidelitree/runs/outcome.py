@@ -52,7 +52,7 @@ def best_so_far(attempts: Attempts, space: Weighed | None, max_leaves: int | Non
     stay as they were tested. Where nothing is good enough, a tree that does not clearly err less often than a constant
     gives way to it.
     """
-    whole = [_least(one, space, max_leaves) for one in attempts.live]
+    whole = [within(one, space, max_leaves) for one in attempts.live]
     best = min(whole, key=_doubt)
     enough = best.error_bound <= attempts.epsilon
     good = attempts.epsilon if enough else best.error_bound + AS_GOOD * best.attempt.rate * (best.error_bound < 1)
@@ -85,8 +85,8 @@ def _doubt(outcome: Outcome) -> tuple[float, int]:
     return outcome.error_bound, outcome.tree.size
 
 
-def _least(attempt: Attempt, space: Weighed | None, max_leaves: int | None) -> Outcome:
-    """The tree of an attempt, or what comes closest to it with as many leaves as may be."""
+def within(attempt: Attempt, space: Weighed | None, max_leaves: int | None) -> Outcome:
+    """Return the tree of an attempt, or what comes closest to it with as many leaves as may be."""
     if max_leaves is None or attempt.tree.size <= max_leaves:
         return Outcome(attempt.tree, attempt, 0.0)
     found = _substitutes(attempt.tree, space)

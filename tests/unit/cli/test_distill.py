@@ -27,9 +27,9 @@ def test_a_certified_run_prints_the_tree_and_writes_the_folder(folder: Path) -> 
     lines = done.out.splitlines()
     assert done.out.startswith(f"{by_hand.tree}\n\n{by_hand.certificate}\n")
     assert lines[-3] == f"{by_hand.tree.size} leaves, depth {by_hand.tree.depth}; {by_hand.queries}; seed 3"
+    tested = "" if by_hand.tested is None else "tested.json, "
     assert lines[-2] == (
-        "wrote kept: tree.json, tested.json, certificate.json, frontier.json, space.json, trace.csv, run.json, "
-        "report.html"
+        f"wrote kept: tree.json, {tested}certificate.json, frontier.json, space.json, trace.csv, run.json, report.html"
     )
     assert lines[-1] == "report: kept/report.html"
     assert "fidelitree" in Path("kept/report.html").read_text(encoding="utf-8")

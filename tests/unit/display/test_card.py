@@ -37,7 +37,7 @@ def test_a_certificate_shows_whether_it_holds() -> None:
     shown = certificate._repr_html_()
     assert "✓ Certified, goal met" in shown
     assert "Confidence <strong>95%</strong>" in shown
-    assert "Test inputs <strong>68</strong>" in shown
+    assert f"Test inputs <strong>{certificate.samples}</strong>" in shown
     failed = dataclasses.replace(certificate, epsilon=0.01)._repr_html_()
     assert "✗ Certified at 90% agreement, goal missed" in failed
     assert "NOT certified" in failed

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
+from fidelitree.certificates.attempts import Attempts
 from fidelitree.runs.coverage_goal import CoverageGoal, Shape, sizes_of
 from fidelitree.runs.learning import QUERIES
 from fidelitree.trees.answers import DEFER
@@ -290,3 +291,19 @@ def test_a_fallback_changes_no_label_of_the_tree(made):
     assert 0.5 in said.tolist()
     with pytest.raises(ft.ParameterError, match="fallback must be a model, or a callable"):
         found.tree.predict(rows, fallback=3)
+
+
+@pytest.mark.parametrize("limit", [400, 2_000])
+def test_where_some_inputs_are_not_asked_every_tree_under_test_defers(monkeypatch, limit):
+    """What is left of a batch is no draw from the whole space: a tree that answers everything must not count it."""
+    batches = []
+    count = Attempts.count
+
+    def spied(self, batch, labels, asked=None):
+        batches.append((asked is not None, {attempt.tree.defers for attempt in self.all}))
+        return count(self, batch, labels, asked)
+
+    monkeypatch.setattr(Attempts, "count", spied)
+    ft.distill(half, BITS, 0.05, defer=True, max_queries=limit)
+    assert any(partly for partly, _ in batches), "or the test shows nothing"
+    assert all(kinds == {True} for partly, kinds in batches if partly)

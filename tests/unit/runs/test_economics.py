@@ -1,16 +1,31 @@
-"""What answers are worth: gains of trees that replace others, and bounds that are close to their errors."""
+"""What answers are worth: gains of trees that replace others, bounds close to their errors, and when to test a tree."""
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fidelitree.runs import economics
-from fidelitree.runs.economics import PairedErrors, answers_until_close, expected_bound, is_close
-from fidelitree.theory.sequential import error_bound
+from fidelitree.runs.economics import (
+    FEW_LEAVES,
+    QUERIES,
+    READABLE,
+    Evidence,
+    PairedErrors,
+    answers_until_close,
+    expected_bound,
+    expected_cost,
+    hopeless,
+    is_close,
+    next_level_costs,
+    pays,
+    too_few,
+)
+from fidelitree.theory.sequential import RUN, error_bound, level_in
 
 LEVEL = 0.01
 
@@ -99,3 +114,139 @@ def test_the_bound_to_be_expected_is_that_of_the_counts_to_come() -> None:
     bounds = [expected_bound(0.1, LEVEL, rows) for rows in (0, 100, 1_000, 10_000)]
     assert bounds == sorted(bounds, reverse=True)
     assert bounds[0] == 1
+
+
+# --- evidence
+
+
+@st.composite
+def evidences(draw: st.DrawFn) -> Evidence:
+    """Of up to 2,000 answers; counts need not be whole."""
+    answers = draw(st.floats(0, 2_000))
+    return Evidence(answers * draw(st.floats(0, 1)), answers)
+
+
+def test_without_answers_an_error_may_be_anything() -> None:
+    assert Evidence().rate == 0.5
+    assert Evidence().chance(0.5) == pytest.approx(0.5)
+    assert Evidence().carried(0.3) == Evidence()
+
+
+def test_evidence_adds_up() -> None:
+    assert Evidence(1, 10).and_(2, 30) == Evidence(3, 40)
+
+
+@given(evidences(), st.floats(0.01, 0.5), st.floats(0.01, 0.5))
+def test_chances_are_chances_and_errors_below_are_below(one: Evidence, first: float, second: float) -> None:
+    low, high = sorted([first, second])
+    assert 0 <= one.chance(low) <= one.chance(high) <= 1
+    assert 0 <= one.if_below(low) <= low
+    assert one.if_below(high) <= max(high, one.rate)
+
+
+@given(evidences(), st.floats(0.01, 0.5), st.integers(0, 500), st.integers(0, 500))
+def test_more_answers_show_more(one: Evidence, epsilon: float, first: int, second: int) -> None:
+    few, many = sorted([first, second])
+    assert -1e-9 <= one.shows(epsilon, few) <= one.shows(epsilon, many) + 1e-6
+    assert one.shows(epsilon, many) <= 1
+
+
+def test_a_chance_is_that_of_the_beta_distribution() -> None:
+    """By drawing errors from what is believed after three errors in fifty answers."""
+    drawn = np.random.default_rng(0).beta(3.5, 47.5, 200_000)
+    one = Evidence(3, 50)
+    assert one.chance(0.1) == pytest.approx((drawn < 0.1).mean(), abs=0.005)
+    assert one.if_below(0.1) == pytest.approx(drawn[drawn < 0.1].mean(), abs=0.001)
+    bad = drawn[drawn > 0.1]
+    assert one.shows(0.1, 20) == pytest.approx(1 - ((1 - bad) ** 20).mean(), abs=0.005)
+
+
+@given(evidences(), st.floats(0, 1))
+def test_what_is_carried_over_says_the_same_and_counts_less(one: Evidence, deviation: float) -> None:
+    carried = one.carried(deviation)
+    assert 0 <= carried.answers <= one.answers
+    if one.answers:
+        assert carried.errors * one.answers == pytest.approx(one.errors * carried.answers, abs=1e-6)
+    assert one.carried(0.0) == one
+
+
+def test_a_tree_that_differs_more_inherits_less() -> None:
+    left = [Evidence(5, 200).carried(deviation).answers for deviation in (0.0, 0.01, 0.05, 0.5)]
+    assert left == sorted(left, reverse=True)
+    assert left[0] == 200
+    assert left[-1] < 1
+
+
+# --- costs
+
+
+def test_leaves_that_nobody_reads_count_for_less() -> None:
+    cost = QUERIES.log_cost
+    assert cost(100, 20) - cost(100, 10) == pytest.approx(math.log(2))
+    assert cost(100, READABLE * 16) - cost(100, READABLE) == pytest.approx(math.log(4))
+    assert cost(200, 10) - cost(100, 10) == pytest.approx(QUERIES.worth * math.log(2))
+    assert FEW_LEAVES.log_cost(200, 10) - FEW_LEAVES.log_cost(100, 10) < QUERIES.worth * math.log(2)
+
+
+@pytest.mark.parametrize("price", [QUERIES, FEW_LEAVES])
+def test_labels_in_vain_cost_what_they_add(price: economics.Price) -> None:
+    assert price.wasted(0, 100) == 0
+    assert price.wasted(50, 100) == pytest.approx(price.log_cost(150, 3) - price.log_cost(100, 3))
+
+
+def test_attempts_that_fail_are_paid_for() -> None:
+    assert expected_cost(5.0, 1.0, 2.0) == 5
+    assert expected_cost(5.0, 0.5, 2.0) == 7
+    assert expected_cost(5.0, 0.0, 2.0) > 1e9
+
+
+def test_it_pays_to_begin_where_a_good_tree_gains_more_than_a_bad_one_loses() -> None:
+    assert pays(0.9, 1.0, 1.0, 1.0)
+    assert not pays(0.1, 1.0, 1.0, 1.0)
+    assert pays(0.1, 1.0, 0.0, 1.0), "nothing would show it up, so there is nothing to wait for"
+    assert not pays(0.9, 0.0, 1.0, 1.0)
+    assert not pays(0.9, -1.0, 1.0, 1.0)
+
+
+def test_a_test_takes_more_answers_the_closer_its_tree_is_to_epsilon() -> None:
+    lengths = [economics.test_length(error, LEVEL, 0.1) for error in (0.0, 0.02, 0.05, 0.09)]
+    assert lengths == sorted(lengths)
+    assert economics.test_length(0.1, LEVEL, 0.1) == economics.test_length(0.2, LEVEL, 0.1) == math.inf
+    assert lengths[0] == pytest.approx(math.log(LEVEL) / math.log(0.9))
+
+
+def test_another_attempt_makes_the_next_test_longer_by_what_its_level_costs() -> None:
+    """Levels fall about as 1/number^2."""
+    for number in (3, 10, 30):
+        longer = [economics.test_length(0.0, level_in(RUN, one, 0.05), 0.1) for one in (number, number + 1)]
+        assert next_level_costs(number, 0.1) == pytest.approx(longer[1] - longer[0], rel=0.5)
+
+
+# --- out of reach
+
+FLAT = [(4_000, 0.4), (8_000, 0.4), (16_000, 0.39)]
+
+
+def test_errors_that_do_not_fall_are_hopeless_and_errors_that_fall_are_not() -> None:
+    assert hopeless(FLAT, 0.1)
+    assert not hopeless(FLAT, 0.45)
+    assert not hopeless([(4_000, 0.4), (8_000, 0.3), (16_000, 0.2)], 0.05)
+    assert not hopeless([], 0.1)
+
+
+def test_nothing_is_given_up_early() -> None:
+    early = [(count, 0.47) for count in (1_000, 2_000, 4_000, economics.HOPELESS_FROM - 1)]
+    assert not hopeless(early, 0.1)
+    assert hopeless([*early, (economics.HOPELESS_FROM, 0.47)], 0.1)
+
+
+def test_only_falls_over_a_few_times_fewer_answers_count() -> None:
+    sudden = [(400, 0.9), (9_000, 0.4), (10_000, 0.39)]
+    assert hopeless(sudden, 0.1), "one step on is too short, and 25 times too far"
+
+
+def test_few_leaves_are_seen_to_be_too_few_by_what_they_were_fitted_to() -> None:
+    assert too_few(400, 1_000, 0.1)
+    assert not too_few(110, 1_000, 0.1), "that may be chance"
+    assert not too_few(0, 50, 0.1)
+    assert too_few(1_100, 10_000 // 2, 0.1)

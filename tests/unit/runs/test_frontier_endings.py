@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 import fidelitree as ft
-from fidelitree.runs import frontier_of_attempts
-from fidelitree.runs.strategies import table_strategy
+from fidelitree.runs import economics, frontier_of_attempts
 from fidelitree.spaces.features import Numeric
 
 SPACE = ft.ProductSpace([Numeric(name, 0, 1) for name in "abcdef"])
@@ -38,7 +37,8 @@ def test_a_budget_that_is_too_small_leaves_a_curve() -> None:
 
 
 def test_out_of_reach_the_knee_is_returned_with_what_each_size_reached(monkeypatch: Any) -> None:
-    monkeypatch.setattr(table_strategy, "MOST_LABELS", 1_200)
+    monkeypatch.setattr(economics, "HOPELESS_FROM", 1_200)
+    monkeypatch.setattr(economics, "HOPE", 0.0)
     result = ft.distill(slope, SPACE, 0.02)
     curve = result.frontier
     assert curve is not None
@@ -63,26 +63,9 @@ def test_before_the_first_fit_there_is_a_curve_too() -> None:
     assert front[0].leaves == 1
 
 
-def test_the_best_tree_is_fitted_again_to_all_answers_before_its_last_test(monkeypatch: Any) -> None:
-    seen: list[tuple[list[ft.Tree], Any, Any]] = []
-    trees = table_strategy.TableStrategy.trees
-
-    def spied(self: Any) -> list[ft.Tree]:
-        found = trees(self)
-        seen.append((found, self._pool.inner, self._counted.labels(self._pool.codes)))
-        return found
-
-    monkeypatch.setattr(table_strategy.TableStrategy, "trees", spied)
-    monkeypatch.setattr(table_strategy, "MOST_LABELS", 1_200)
-    ft.distill(slope, SPACE, 0.02)
-    (again, best, *_), inner, labels = seen[0]
-    wrong = [int((tree.predict_inner(inner) != labels).sum()) for tree in (again, best)]
-    assert again.size <= best.size
-    assert wrong[0] < wrong[1]
-
-
 def test_what_was_found_on_the_way_stays_where_it_is_clearly_better(monkeypatch: Any) -> None:
-    monkeypatch.setattr(table_strategy, "MOST_LABELS", 2_400)
+    monkeypatch.setattr(economics, "HOPELESS_FROM", 2_400)
+    monkeypatch.setattr(economics, "HOPE", 0.0)
     curve = ft.distill(slope, SPACE, 0.02, seed=1).frontier
     monkeypatch.setattr(frontier_of_attempts, "_CLOSE", 0.0)
     every = ft.distill(slope, SPACE, 0.02, seed=1).frontier

@@ -50,6 +50,6 @@ def test_a_noisy_answer_is_not_looked_up() -> None:
 
 
 def test_a_circuit_that_is_too_large_to_know_is_tested(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fidelitree.runs.stopping.exact_error", lambda tree, counted: None)
+    monkeypatch.setattr("fidelitree.runs.known_answers.exact_error", lambda tree, counted: None)
     result = ft.distill(CARRY, CARRY.space, 0.1)
     assert (result.certificate.method, result.certificate.holds) == ("sequential", True)

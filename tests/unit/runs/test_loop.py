@@ -14,10 +14,11 @@ from fidelitree.asking.counted import Counted
 from fidelitree.asking.limits import LEARNING, Budget, BudgetSpent
 from fidelitree.asking.memory import Memory
 from fidelitree.errors import ParameterError
-from fidelitree.runs.economics import AT_LEAST, FIRST, REFIT, PairedErrors
+from fidelitree.runs.economics import AT_LEAST, FIRST, REFERENCE, REFIT, STEPS_ON_THE_WAY, PairedErrors
 from fidelitree.runs.goal import Goal
 from fidelitree.runs.input_source import source_of
-from fidelitree.runs.loop import Candidate, Loop
+from fidelitree.runs.loop import Candidate, Loop, Search
+from fidelitree.runs.portions import DOUBLING
 from fidelitree.runs.session import Session
 from fidelitree.search.archive import Archive, LabelLoss, NumberLoss
 from fidelitree.search.inquiry import BitInquiry, Inquiry
@@ -27,6 +28,7 @@ from fidelitree.theory.sequential import FRONTIER
 
 if TYPE_CHECKING:
     from fidelitree.certificates.attempts import Attempt
+    from fidelitree.runs.portions import Portions
 
 SPACE = ft.ProductSpace([ft.Numeric(name, 0, 1) for name in "abc"])
 BITS = ft.ProductSpace.bernoulli(8)
@@ -65,10 +67,25 @@ class Recording:
     """Attempts, with the answers that there were by then, and the digest of the tree."""
     closed: list[str] = field(default_factory=list)
     known: int = 0
+    portions: Portions = DOUBLING
+    refit: float = REFIT
+    compares: bool = True
 
     @property
     def learning(self) -> bool:
         return self.known < self.learns and not (self.closed and self.opened)
+
+    def wanted(self, loop: Loop[str]) -> Sequence[int]:
+        return self.sizes
+
+    def search(self, loop: Loop[str]) -> Search:
+        return Search(self.sizes, STEPS_ON_THE_WAY if loop.known >= AT_LEAST else 0)
+
+    def testing(self, loop: Loop[str]) -> bool:
+        return bool(loop.attempts.all)
+
+    def instead(self, loop: Loop[str]) -> None:
+        """No other goal."""
 
     def needed(self, loop: Loop[str]) -> float:
         self._look("needed", loop)
@@ -124,10 +141,11 @@ def test_count_judge_done_learn_open() -> None:
     goal = Recording()
     loop = loop_of(goal)
     assert loop.ending() == "done"
-    assert [one.what for one in goal.seen[:3]] == ["open", "needed", "done"]
-    assert [one.what for one in goal.seen] == ["open", "needed", "done"] * (len(goal.seen) // 3)
+    first, *seen = goal.seen
+    assert (first.what, first.asked) == ("done", 0), "a goal may be reached without a label"
+    assert [one.what for one in seen] == ["open", "needed", "done"] * (len(seen) // 3)
     attempt, since, _ = goal.opened[0]
-    for opened, needed, done in zip(*(goal.seen[place::3] for place in range(3)), strict=True):
+    for opened, needed, done in zip(*(seen[place::3] for place in range(3)), strict=True):
         portion = done.asked - needed.asked
         assert portion > 0
         assert opened.known == opened.asked, "what was asked has taught before trees are opened"
@@ -196,8 +214,10 @@ def test_the_error_to_expect_is_that_of_all_who_were_judged() -> None:
     tree = ft.Tree.constant(SPACE, 0)
     assert Candidate(tree).error == 1
     assert Candidate(tree, before=PairedErrors(100, 0, 20, 20)).error == 0.2
-    assert Candidate(tree, tree, PairedErrors(300, 0, 20, 20), PairedErrors(100, 0, 20, 20)).error == 0.1
-    assert Candidate(tree, tree, PairedErrors(), PairedErrors(100, 0, 20, 20)).error == 0.2
+    assert (
+        Candidate(tree, older=tree, pair=PairedErrors(300, 0, 20, 20), before=PairedErrors(100, 0, 20, 20)).error == 0.1
+    )
+    assert Candidate(tree, older=tree, before=PairedErrors(100, 0, 20, 20)).error == 0.2
 
 
 # --- what teaches, what counts
@@ -253,6 +273,34 @@ def test_once_learning_is_over_tests_teach_nothing() -> None:
     assert goal.opened[0][0].samples == loop.counted.asked - 200 >= 800
 
 
+def test_what_is_asked_depends_on_answers_and_never_on_inputs_to_come() -> None:
+    """Two targets that agree until a moment are asked the same until then, and one portion more."""
+    heard: list[list[bytes]] = [[], []]
+    for number, questions in enumerate(heard):
+
+        def target(batch: Any, number: int = number, questions: list[bytes] = questions) -> Any:
+            questions.append(b"".join(np.asarray(column).tobytes() for column in batch.values()))
+            labels = slope(batch)
+            return labels if len(questions) < 12 or not number else ~labels
+
+        ft.distill(target, SPACE, 0.1, seed=5, max_queries=1_500, deterministic=False)
+    same = [one == other for one, other in zip(*heard, strict=False)]
+    assert all(same[:12])
+    assert not all(same), "or the test shows nothing"
+
+
+def test_inputs_that_trees_are_compared_on_are_never_asked() -> None:
+    goal = Recording(opens=(200,), ends=1_600)
+    loop = loop_of(goal)
+    drawn = streams(loop)
+    loop.ending()
+    reference = {tuple(row) for row in loop._reference.tolist()}
+    assert len(reference) == REFERENCE
+    assert not reference & {tuple(row) for _, _, inner in drawn for row in inner.tolist()}
+    other = loop_of(Recording())
+    assert np.array_equal(other._reference, loop._reference), "they do not depend on what was asked"
+
+
 # --- where inputs come from
 
 
@@ -298,8 +346,8 @@ def test_portions_double_what_is_known_but_stop_where_standing_attempts_are_due(
     goal = Recording(opens=(MANY,), ends=1_000)
     loop_of(goal).ending()
     ends = [one.asked for one in goal.seen if one.what == "done"]
-    assert ends == [50, 64, 100, 128, 200, 256, 400, 512, 800, 1024]
-    assert ends[0] == FIRST
+    assert ends == [0, 50, 64, 100, 128, 200, 256, 400, 512, 800, 1024]
+    assert ends[1] == FIRST
     fits = sorted({one.fitted for one in goal.seen})
     assert fits == [0, 50, 100, 200, 400, 800]
 

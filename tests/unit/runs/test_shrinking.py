@@ -6,10 +6,10 @@ import fidelitree as ft
 from fidelitree.asking.counted import Counted
 from fidelitree.asking.memory import Memory
 from fidelitree.certificates.attempts import Attempts
+from fidelitree.runs import shrinking
 from fidelitree.runs.input_source import source_of
 from fidelitree.runs.outcome import Outcome
 from fidelitree.runs.session import Session
-from fidelitree.runs.strategies import shrinking
 from fidelitree.spaces.features import AtMost, IsIn, IsOne
 
 

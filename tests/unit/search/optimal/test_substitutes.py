@@ -56,12 +56,19 @@ def test_a_constant_has_nothing_to_shrink() -> None:
 
 
 def test_preferring_leaves_buys_fewer_leaves_with_more_queries() -> None:
-    few = ft.distill(TARGET, SPACE, 0.1, 0.05, seed=0, prefer="leaves")
-    cheap = ft.distill(TARGET, SPACE, 0.1, 0.05, seed=0)
-    assert few.tree.size < cheap.tree.size
-    assert cheap.queries.asked < few.queries.asked <= 10 * cheap.queries.asked
-    assert few.certificate.holds
-    assert ft.tree_error(few.tree, TARGET, SPACE) <= 0.1
+    """Where some leaves are worth little; of a multiplexer's each is worth a sixteenth."""
+    space = ft.ProductSpace.bernoulli(20, 0.3)
+    leaves = {"queries": 0, "leaves": 0}
+    for seed in range(6):
+        target = ft.targets.balanced(space, 4, seed)
+        found = {how: ft.distill(target, space, 0.1, 0.05, seed=seed, prefer=how) for how in leaves}
+        few, cheap = found["leaves"], found["queries"]
+        assert few.tree.size <= cheap.tree.size
+        assert few.queries.asked <= 10 * cheap.queries.asked
+        assert few.certificate.holds
+        assert ft.tree_error(few.tree, target, space) <= 0.1
+        leaves = {how: total + found[how].tree.size for how, total in leaves.items()}
+    assert leaves["leaves"] < leaves["queries"]
 
 
 def test_a_small_space_is_asked_completely_for_fewer_leaves() -> None:
