@@ -6,9 +6,9 @@ Binning turns inputs of any features into rows of small integers, which the sear
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
@@ -154,7 +154,8 @@ def _with_gaps(column: Floats) -> tuple[Bins, Floats, Floats]:
     return bins, np.append(low, -math.inf), np.append(high, math.inf)
 
 
-def short_cut(low: float, high: float, decimals: Iterable[int] = range(-3, 16)) -> float:
+@lru_cache(maxsize=1 << 14)
+def short_cut(low: float, high: float, decimals: range = range(-3, 16)) -> float:
     """The middle of two values with as few decimals as part them: 39.9 reads better than 39.94155354473887."""
     cut = midway(low, high)
     with np.errstate(over="ignore"):  # what becomes infinite does not fit
