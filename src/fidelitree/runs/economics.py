@@ -23,6 +23,18 @@ LEAST_FEW = 8  # the smallest later one
 PART = 1 / 32  # of the answers known: a later one
 REFIT_SOON = 1.25  # times the answers of the last fit: when the archive is fitted again
 
+# Portions where each is a round, so that few of them count.
+FIRST_ROUND = 64  # answers of the first
+REFIT_EACH = 1.0  # times the answers of the last fit: each portion is large enough for another
+LARGER_BATCH = 0.6, 2.0  # of the answers known: the least and the most that is asked while trees are wrong too often
+HALVED = 128  # answers of a portion that is taken in by halves: it then judges two trees, and shows more of the trend
+DOUBTFUL = 1.5  # epsilons: a tree that errs more often is not what the next portion is to test
+GOOD = 0.5  # epsilons: an error that a test shows soon
+LATER, LEAST_POWER = 2.0, 0.2  # times the answers over which errors fall, by this power of the answers at least
+REMAINS = 0.12  # of the last errors: the next tree makes so many at least
+SPARE = 1.1  # times the answers of a test without an error: one error must not cost a round
+CHEAP_TEST = 2.0, 0.25  # times a likely test, where that is no more than this part of the answers known
+
 # Search, in proposals near each size.
 STEPS = 150  # of the fit before trees are opened
 FEW_LEAVES_STEPS = 600  # the same where leaves are dear
@@ -200,6 +212,7 @@ class Price:
 
 
 QUERIES = Price(worth=1.5, patience=math.inf)
+ROUNDS = Price(worth=1.5, patience=1.0)  # no label after the first certificate: it would take a round
 FEW_LEAVES = Price(worth=0.15, patience=10.0)
 
 
@@ -216,6 +229,15 @@ def pays(chance: float, gain: float, shows: float, loss: float) -> bool:
 def next_level_costs(number: int, epsilon: float) -> float:
     """Return the answers that one attempt more adds to the test of the next: levels fall as 1/number^2."""
     return 2 * math.log((number + 1) / number) / -math.log1p(-epsilon)
+
+
+def fall(errors: Sequence[tuple[int, float]]) -> float:
+    """Return the power of the answers by which errors have fallen of late."""
+    now, error = errors[-1]
+    then, before = next((one for one in reversed(errors) if LATER * one[0] <= now), errors[0])
+    if then >= now or not 0 < error < before:
+        return LEAST_POWER
+    return max(LEAST_POWER, math.log(before / error) / math.log(now / then))
 
 
 def hopeless(errors: Sequence[tuple[int, float]], epsilon: float) -> bool:

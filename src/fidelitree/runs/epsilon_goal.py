@@ -20,7 +20,7 @@ from fidelitree.runs.economics import Price
 from fidelitree.runs.learning import QUERIES
 from fidelitree.runs.loop import Search
 from fidelitree.runs.outcome import AsItIs, Outcome
-from fidelitree.runs.portions import FEW
+from fidelitree.runs.portions import FEW, InRounds
 from fidelitree.runs.size_grid import LARGEST, near, sizes_up_to
 from fidelitree.search.bits.junta import crowds
 from fidelitree.search.optimal.affordable import QUICK
@@ -75,6 +75,8 @@ class EpsilonGoal:
         self, epsilon: float, price: Price, max_leaves: int | None = None, known: KnownErrors | None = None
     ) -> None:
         """``known`` knows the errors of trees without a label, where the target lists its answers."""
+        if price is economics.ROUNDS:
+            self.portions, self.refit = InRounds(epsilon), economics.REFIT_EACH
         self.epsilon, self._price, self._max_leaves, self._known = epsilon, price, max_leaves, known
         self._sizes = near(min(economics.LARGEST, max_leaves or economics.LARGEST))
         self._substitutes: dict[int, Prunings | AsItIs] = {}

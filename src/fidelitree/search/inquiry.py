@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.search.bits.learner import BitLearner
+from fidelitree.search.bits.learner import SEARCH_ALL, BitLearner
 from fidelitree.spaces.draw import Stream
 from fidelitree.trees.nested import build, size
 
@@ -26,6 +26,8 @@ Codes = NDArray[np.intp]
 SHOWN = 32  # answers that the learner over bits takes in at a time: it asks about the mistakes among them
 BY_HEART = 2_000  # answers from which on a tree with few of them a leaf only repeats what it was told
 A_LEAF = 5  # answers a leaf, at least
+ALL_AT_ONCE = 1 << 62  # answers: more than there are
+HOPELESS, PATIENCE = 0.4, 512  # errors on new inputs, after so many answers: walks may see what a search does not
 
 
 class Inquiry:
@@ -46,11 +48,14 @@ class Inquiry:
 class BitInquiry(Inquiry):
     """Asks where its tree is wrong, until there are so many answers that the tree only repeats them."""
 
-    def __init__(self, space: ProductSpace, book: LabelBook, seed: int, watch: Watch, parts: int = 2) -> None:
-        """Walks are in this many ``parts``."""
+    shown = SHOWN
+    parts = 2
+    """Of a walk: the inputs between them are asked together."""
+
+    def __init__(self, space: ProductSpace, book: LabelBook, seed: int, watch: Watch) -> None:
         random = np.random.default_rng(np.random.SeedSequence(list(Stream.named(seed, "walk").key)))
         self._space, self._book = space, book
-        self._learner = BitLearner(len(space), random, watch, parts)
+        self._learner = BitLearner(len(space), random, watch, self.parts)
         self._ended = False
 
     @property
@@ -65,15 +70,34 @@ class BitInquiry(Inquiry):
 
     def learn(self, inner: NDArray[Any], codes: Codes) -> Steps[None]:
         """Take answers in, a few at a time, and ask about inputs of its own choice."""
-        for start in range(0, len(codes), SHOWN):
+        for start in range(0, len(codes), self.shown):
             if self._ended:
                 return
-            some = slice(start, start + SHOWN)
+            some = slice(start, start + self.shown)
             before = self._learner.sketch
-            yield from self._learner.learn(inner[some], codes[some])
+            yield from self._told(inner[some], codes[some])
             sketch = self._learner.sketch
             assert sketch is not None, "a learner that was told something has a tree"
             if sketch is not before:
                 self.tree = build(self._space, sketch, self._book.sorted(), self._book.ranks())
             if self.known >= BY_HEART and size(sketch) * A_LEAF > self.known:
                 self._ended, self.tree = True, None
+
+    def _told(self, inner: NDArray[Any], codes: Codes) -> Steps[None]:
+        yield from self._learner.learn(inner, codes)
+
+
+class FewRounds(BitInquiry):
+    """Asks nothing while a search sees all features; elsewhere it asks all inputs on a walk's way together."""
+
+    shown = ALL_AT_ONCE
+    parts = 12
+    """In the mean twice the inputs of walks by halves, in a third of the rounds."""
+
+    def _told(self, inner: NDArray[Any], codes: Codes) -> Steps[None]:
+        learner = self._learner
+        wrong = learner.wrong(inner, codes)
+        if len(self._space) > SEARCH_ALL or (self.known >= PATIENCE and wrong.mean() > HOPELESS):
+            yield from learner.learn(inner, codes, wrong)
+        else:
+            learner.search(inner, codes, wrong)

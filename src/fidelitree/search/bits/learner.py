@@ -76,10 +76,7 @@ class BitLearner:
 
     def learn(self, bits: Bits, codes: Codes, wrong: NDArray[np.bool_] | None = None) -> Steps[NDArray[np.bool_]]:
         """Take answers in; which of them the tree had ``wrong``, unless that is known already."""
-        if self.sketch is None:
-            wrong = np.ones(len(codes), np.bool_)
-        elif wrong is None:
-            wrong = predict(self.sketch, bits) != codes
+        wrong = self.wrong(bits, codes) if wrong is None else wrong
         mistaken = bool(wrong.any())
         if self._ahead is not None:
             self._compare(predict(self._ahead, bits) != codes, bits, codes)
@@ -94,6 +91,20 @@ class BitLearner:
             if not (self._lost and (yield from self._tabulate())) and mistaken:
                 self.refit()
         return wrong
+
+    def wrong(self, bits: Bits, codes: Codes) -> NDArray[np.bool_]:
+        """Return which of these inputs the tree has wrong: all of them before there is one."""
+        if self.sketch is None:
+            return np.ones(len(codes), np.bool_)
+        found: NDArray[np.bool_] = predict(self.sketch, bits) != codes
+        return found
+
+    def search(self, bits: Bits, codes: Codes, wrong: NDArray[np.bool_]) -> None:
+        """Take answers in without asking anything; the tree had some of them ``wrong``."""
+        self.pool.stress(bits[wrong])
+        self.pool.add(bits, codes)
+        if wrong.any():
+            self.refit()
 
     def _compare(self, missed: NDArray[np.bool_], bits: Bits, codes: Codes) -> None:
         """What looking ahead missed of new inputs, beside its refined tree, which hides that no small one will do."""
