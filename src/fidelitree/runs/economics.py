@@ -201,6 +201,9 @@ class Price:
     patience: float
     """Times the labels of the first certificate: what may be asked in the end."""
 
+    a_round: float = 0.0
+    """What another portion adds to the cost of an ending, beside its labels."""
+
     def log_cost(self, labels: float, leaves: int) -> float:
         """Return what an ending is to be judged by; leaves of a tree that nobody reads count for less."""
         counted = leaves if leaves <= READABLE else math.sqrt(READABLE * leaves)
@@ -212,7 +215,7 @@ class Price:
 
 
 QUERIES = Price(worth=1.5, patience=math.inf)
-ROUNDS = Price(worth=1.5, patience=1.0)  # no label after the first certificate: it would take a round
+ROUNDS = Price(worth=1.5, patience=1.0, a_round=1.0)  # no label after the first certificate: it would take a round
 FEW_LEAVES = Price(worth=0.15, patience=10.0)
 
 

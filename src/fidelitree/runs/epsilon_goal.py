@@ -206,7 +206,7 @@ class EpsilonGoal:
             rows = math.inf
         cost = self._cost(loop, rows, one.size)
         later = self._cost(loop, rows + self._portion(loop), one.size)
-        delay = later - cost if rows < math.inf else math.inf
+        delay = later - cost + self._price.a_round if rows < math.inf else math.inf
         return Opening(one, Option(cost, rows, evidence.chance(likely)), self._failure(loop, rows), delay)
 
     def _left(self, loop: Loop[Outcome | AskAll], attempt: Attempt, lost: float = 0.0) -> Option:

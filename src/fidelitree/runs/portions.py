@@ -58,7 +58,7 @@ class InRounds:
             return economics.FIRST_ROUND
         least, most = (share * known for share in economics.LARGER_BATCH)
         if not trend.errors:
-            return max(economics.FIRST_ROUND, least if needed == math.inf else economics.SPARE * needed)
+            return least if needed == math.inf else economics.SPARE * needed
         taught, last = trend.errors[-1]
         power = economics.fall(trend.errors)
         expected = max(economics.REMAINS * last, last * (taught / known) ** power)
