@@ -23,17 +23,15 @@ LEAST_FEW = 8  # the smallest later one
 PART = 1 / 32  # of the answers known: a later one
 REFIT_SOON = 1.25  # times the answers of the last fit: when the archive is fitted again
 
-# Portions where each is a round, so that few of them count.
-FIRST_ROUND = 64  # answers of the first
-REFIT_EACH = 1.0  # times the answers of the last fit: each portion is large enough for another
-LARGER_BATCH = 0.6, 2.0  # of the answers known: the least and the most that is asked while trees are wrong too often
-HALVED = 128  # answers of a portion that is taken in by halves: it then judges two trees, and shows more of the trend
-DOUBTFUL = 1.5  # epsilons: a tree that errs more often is not what the next portion is to test
-GOOD = 0.5  # epsilons: an error that a test shows soon
-LATER, LEAST_POWER = 2.0, 0.2  # times the answers over which errors fall, by this power of the answers at least
-REMAINS = 0.12  # of the last errors: the next tree makes so many at least
+# Portions where each is a round, in answers.
+FIRST_ROUND = 64  # the first portion
+REFIT_EACH = 1.0  # times the answers of the last fit: a round is long enough for another one
+HALVED = 128  # a portion that is taken in by halves: it judges two generations of trees
+DOUBTFUL = 1.5  # epsilons: if the best tree errs more often, the next portion is to teach rather than to test
+TEACHES = 2.0  # of the answers known: such a portion
+TEST = 0.6  # of the answers known: at most so many go into a test, unless it takes them without an error
+LEAST_POWER = 0.2  # of the answers: errors are taken to fall at least as fast, over twice as many of them
 SPARE = 1.1  # times the answers of a test without an error: one error must not cost a round
-CHEAP_TEST = 2.0, 0.25  # times a likely test, where that is no more than this part of the answers known
 
 # Search, in proposals near each size.
 STEPS = 150  # of the fit before trees are opened
@@ -215,7 +213,7 @@ class Price:
 
 
 QUERIES = Price(worth=1.5, patience=math.inf)
-ROUNDS = Price(worth=1.5, patience=1.0, a_round=1.0)  # no label after the first certificate: it would take a round
+ROUNDS = Price(worth=1.5, patience=1.0, a_round=1.0)  # a round is worth twice the labels; the first certificate ends
 FEW_LEAVES = Price(worth=0.15, patience=10.0)
 
 
@@ -235,9 +233,11 @@ def next_level_costs(number: int, epsilon: float) -> float:
 
 
 def fall(errors: Sequence[tuple[int, float]]) -> float:
-    """Return the power of the answers by which errors have fallen of late."""
+    """Return the power of the answers by which errors, by the answers that taught, have fallen of late."""
+    if not errors:
+        return LEAST_POWER
     now, error = errors[-1]
-    then, before = next((one for one in reversed(errors) if LATER * one[0] <= now), errors[0])
+    then, before = next((one for one in reversed(errors) if 2 * one[0] <= now), errors[0])
     if then >= now or not 0 < error < before:
         return LEAST_POWER
     return max(LEAST_POWER, math.log(before / error) / math.log(now / then))

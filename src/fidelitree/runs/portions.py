@@ -20,13 +20,16 @@ class Trend(NamedTuple):
     """The answers between two errors of the best tree under test."""
 
 
+NO_TREND = Trend()
+
+
 class Portions(Protocol):
     """Says how large the next portion is."""
 
     in_rounds: bool
     """Whether each portion is a round: it is never cut short, and a long one is taken in by halves."""
 
-    def rows(self, known: int, needed: float, trend: Trend = Trend()) -> float:
+    def rows(self, known: int, needed: float, trend: Trend = NO_TREND) -> float:
         """Return the answers to draw next, of those that are ``needed`` for the next decision."""
 
 
@@ -39,7 +42,7 @@ class Growing:
     share: float
     in_rounds = False
 
-    def rows(self, known: int, needed: float, trend: Trend = Trend()) -> float:
+    def rows(self, known: int, needed: float, trend: Trend = NO_TREND) -> float:
         """Return a share of what is known, or of the time to the next mistake, unless less is needed."""
         usual = max(self.least, self.share * known) if known else self.first
         return min(max(usual, economics.PART_OF_TEST * trend.lucky), needed)
@@ -52,26 +55,18 @@ class InRounds:
     epsilon: float
     in_rounds = True
 
-    def rows(self, known: int, needed: float, trend: Trend = Trend()) -> float:
-        """Return the answers to draw in one call."""
+    def rows(self, known: int, needed: float, trend: Trend = NO_TREND) -> float:
+        """Return the answers to ask for in one call."""
         if not known:
             return economics.FIRST_ROUND
-        least, most = (share * known for share in economics.LARGER_BATCH)
-        if not trend.errors:
-            return least if needed == math.inf else economics.SPARE * needed
-        taught, last = trend.errors[-1]
-        power = economics.fall(trend.errors)
-        expected = max(economics.REMAINS * last, last * (taught / known) ** power)
-        if last > economics.DOUBTFUL * self.epsilon or needed == math.inf:
-            wanted = economics.GOOD * self.epsilon
-            missing = (max(expected, wanted) / wanted) ** (1 / power) - 1
-            return max(economics.FIRST_ROUND, min(max(missing * known, least), most))
-        test = self._test(expected, needed)
-        times, part = economics.CHEAP_TEST
-        return max(economics.SPARE * needed, min(test, least), min(times * test, part * known))
+        taught, last = trend.errors[-1] if trend.errors else (known, 0.0)
+        if needed == math.inf or last > economics.DOUBTFUL * self.epsilon:
+            return max(economics.FIRST_ROUND, economics.TEACHES * known)
+        expected = last * (taught / known) ** economics.fall(trend.errors)
+        return max(economics.SPARE * needed, min(self._test(expected, needed), economics.TEST * known))
 
     def _test(self, error: float, needed: float) -> float:
-        """Return the answers that a test takes which without an error would take the ``needed`` ones."""
+        """Return the answers to the test of a tree with this error; without an error it takes the ``needed`` ones."""
         if error >= self.epsilon:
             return math.inf
         return needed * divergence(0.0, self.epsilon) / divergence(error, self.epsilon)
