@@ -51,11 +51,13 @@ class BitInquiry(Inquiry):
     shown = SHOWN
     parts = 2
     """Of a walk: the inputs between them are asked together."""
+    walks = 1
+    """That are asked about together."""
 
     def __init__(self, space: ProductSpace, book: LabelBook, seed: int, watch: Watch) -> None:
         random = np.random.default_rng(np.random.SeedSequence(list(Stream.named(seed, "walk").key)))
         self._space, self._book = space, book
-        self._learner = BitLearner(len(space), random, watch, self.parts)
+        self._learner = BitLearner(len(space), random, watch, parts=self.parts, side_by_side=self.walks)
         self._ended = False
 
     @property
@@ -91,6 +93,7 @@ class FewRounds(BitInquiry):
     """Asks nothing while a search sees all features; elsewhere it asks all inputs on a walk's way together."""
 
     shown = ALL_AT_ONCE
+    walks = int(__import__("os").environ.get("W", 1))
     parts = 12
     """In the mean twice the inputs of walks by halves, in a third of the rounds."""
 

@@ -40,15 +40,13 @@ class RelevantCells:
         self._update(relevant)
         return len(self._cells)
 
-    def conflict(self, relevant: list[int], watch: Watch) -> tuple[int, int] | None:
-        """The closest pair of inputs with different labels that agree on every relevant feature."""
+    def conflicts(self, relevant: list[int], watch: Watch, most: int = 1) -> list[tuple[int, int]]:
+        """Pairs of inputs with different labels that agree on every relevant feature: the closest ones of cells."""
         self._update(relevant)
         bits, codes = self._pool.bits, self._pool.codes
-        best: tuple[float, int, int] = np.inf, -1, -1
-        for cell in sorted(self._mixed):
-            rows = np.array(self._cells[cell][0])
-            best = min(best, _closest(bits, codes, rows, watch), key=lambda found: found[0])
-        return best[1:] if best[0] < np.inf else None
+        cells = [np.array(self._cells[cell][0]) for cell in sorted(self._mixed)]
+        found = sorted((_closest(bits, codes, rows, watch) for rows in cells), key=lambda one: one[0])
+        return [one[1:] for one in found[:most] if one[0] < np.inf]
 
     def _update(self, relevant: list[int]) -> None:
         """Sort in what the pool has got since; everything anew where other features are relevant."""
