@@ -93,8 +93,7 @@ class FewRounds(BitInquiry):
     """Asks nothing while a search sees all features; elsewhere it asks all inputs on a walk's way together."""
 
     shown = ALL_AT_ONCE
-    walks = int(__import__("os").environ.get("W", 1))
-    parts = 12
+    parts, walks = 6, 8
     """In the mean twice the inputs of walks by halves, in a third of the rounds."""
 
     def _told(self, inner: NDArray[Any], codes: Codes) -> Steps[None]:
