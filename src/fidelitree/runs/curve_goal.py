@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 class CurveGoal(EverySize):
     """Opens the tree of each size when it has learnt enough, and ends when every bound is close."""
 
-    def __init__(self, sizes: Sequence[int], effort: Effort) -> None:
-        self.sizes, self._effort = list(sizes), effort
+    def __init__(self, sizes: Sequence[int], effort: Effort, few_rounds: bool = False) -> None:
+        """If rounds are to be few, a test is asked about in one portion, by how often its tree has been wrong."""
+        self.sizes, self._effort, self._few_rounds = list(sizes), effort, few_rounds
         self._opened: dict[int, Attempt] = {}
         self._steps = effort.steps
         """Proposals near each size, before its tree is opened."""
@@ -51,9 +52,12 @@ class CurveGoal(EverySize):
         if self.learning:
             learning = Learning(self._effort, loop)
             wanted += [learning.left, learning.until_fit]
-        loose = [one.samples for one in self._opened.values() if not _close(one)]
+        loose = [one for one in self._opened.values() if not _close(one)]
         if loose:
-            wanted.append(max(economics.LEAST, economics.PART_OF_TEST * min(loose)))
+            wanted.append(max(economics.LEAST, economics.PART_OF_TEST * min(one.samples for one in loose)))
+            if self._few_rounds:
+                until_close = (economics.answers_until_close(one.rate, one.level) - one.samples for one in loose)
+                wanted[-1] = max(wanted[-1], *until_close)
         return min(wanted, default=economics.LEAST)
 
     def done(self, loop: Loop[str]) -> str | None:

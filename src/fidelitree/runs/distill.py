@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from fidelitree.asking.access import Call, access, as_used, watched
 from fidelitree.asking.events import Finished, Observer, nobody
-from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers, given
+from fidelitree.asking.limits import Budget, Running, Workers, given
 from fidelitree.asking.memory import Memory, check_fits
 from fidelitree.errors import ParameterError, check_choice, check_delta, check_epsilon, check_switch, check_tolerance
 from fidelitree.exact.cells import ALL_SUBSETS
 from fidelitree.exact.engine import free_of_charge
-from fidelitree.runs.all_answers import distil_exactly, distil_known, no_error_allowed
 from fidelitree.runs import economics
+from fidelitree.runs.all_answers import distil_exactly, distil_known, no_error_allowed
 from fidelitree.runs.deferring import check_deferring, distil_deferring
 from fidelitree.runs.epsilon_goal import AskAll, EpsilonGoal
 from fidelitree.runs.frontier import frontier
@@ -25,12 +25,12 @@ from fidelitree.runs.goal import Goal, recorded, result_of
 from fidelitree.runs.influence_goal import InfluenceGoal
 from fidelitree.runs.input_source import Source, source_of
 from fidelitree.runs.kept_rows import KeptRows, beside, doubted
+from fidelitree.runs.known_answers import KnownErrors, exact_error, lists_its_answers
 from fidelitree.runs.last_tests import CERTIFIED
 from fidelitree.runs.loop import Loop, RunGoal
 from fidelitree.runs.outcome import Outcome, best_so_far
 from fidelitree.runs.session import Session
 from fidelitree.runs.size_grid import LARGEST
-from fidelitree.runs.known_answers import KnownErrors, exact_error, lists_its_answers
 from fidelitree.spaces.draw import seed_of
 from fidelitree.spaces.rows import check_test_rows
 

@@ -75,7 +75,8 @@ class EpsilonGoal:
         self, epsilon: float, price: Price, max_leaves: int | None = None, known: KnownErrors | None = None
     ) -> None:
         """``known`` knows the errors of trees without a label, where the target lists its answers."""
-        if price is economics.ROUNDS:
+        self._few_rounds = price.a_round > 0
+        if self._few_rounds:
             self.portions, self.refit = InRounds(epsilon), economics.REFIT_EACH
         self.epsilon, self._price, self._max_leaves, self._known = epsilon, price, max_leaves, known
         self._sizes = near(min(economics.LARGEST, max_leaves or economics.LARGEST))
@@ -154,7 +155,7 @@ class EpsilonGoal:
         ended = self._ended or self._out_of_reach(loop)
         if not ended:
             return None
-        curve = CurveGoal(sizes_up_to(min(LARGEST, self._max_leaves or LARGEST)), QUERIES)
+        curve = CurveGoal(sizes_up_to(min(LARGEST, self._max_leaves or LARGEST)), QUERIES, self._few_rounds)
         curve.close(ended)
         return curve  # type: ignore[return-value]
 

@@ -18,12 +18,12 @@ from fidelitree.runs.frontier_result import Frontier
 from fidelitree.runs.goal import Goal, recorded, result_of
 from fidelitree.runs.input_source import source_of
 from fidelitree.runs.kept_rows import KeptRows, beside_all, doubted
+from fidelitree.runs.known_answers import exact_error, lists_its_answers
 from fidelitree.runs.learning import EFFORTS
 from fidelitree.runs.loop import Loop
 from fidelitree.runs.outcome import Outcome
 from fidelitree.runs.session import Session
 from fidelitree.runs.size_grid import LARGEST, sizes_up_to
-from fidelitree.runs.known_answers import exact_error, lists_its_answers
 from fidelitree.spaces.draw import seed_of
 from fidelitree.theory.sequential import FRONTIER
 

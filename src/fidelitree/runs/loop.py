@@ -196,7 +196,8 @@ class Loop(Generic[T]):
         if not self.goal.portions.in_rounds or len(seen.codes) < HALVED:
             return [seen]
         half = len(seen.codes) // 2
-        return [Answered(*(column[part] for column in seen)) for part in (slice(half), slice(half, None))]
+        halves = slice(half), slice(half, None)
+        return [Answered(seen.inner[part], seen.codes[part], seen.wrong[part]) for part in halves]
 
     def _judge(self, seen: Answered) -> None:
         """Count errors of trees that these answers have not taught."""

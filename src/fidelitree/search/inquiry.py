@@ -6,6 +6,7 @@ Elsewhere nothing is chosen.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,8 +27,8 @@ Codes = NDArray[np.intp]
 SHOWN = 32  # answers that the learner over bits takes in at a time: it asks about the mistakes among them
 BY_HEART = 2_000  # answers from which on a tree with few of them a leaf only repeats what it was told
 A_LEAF = 5  # answers a leaf, at least
-ALL_AT_ONCE = 1 << 62  # answers: more than there are
-HOPELESS, PATIENCE = 0.4, 512  # errors on new inputs, after so many answers: walks may see what a search does not
+HOPELESS = 0.4  # of new inputs: if a tree has more of them wrong, walks may see what a search does not
+PATIENCE = 256  # answers before a search is given up for walks
 
 
 class Inquiry:
@@ -49,10 +50,11 @@ class BitInquiry(Inquiry):
     """Asks where its tree is wrong, until there are so many answers that the tree only repeats them."""
 
     shown = SHOWN
+    """Answers that are taken in at a time."""
     parts = 2
-    """Of a walk: the inputs between them are asked together."""
+    """Of a walk: the inputs between them are asked about in one call."""
     walks = 1
-    """That are asked about together."""
+    """That go side by side."""
 
     def __init__(self, space: ProductSpace, book: LabelBook, seed: int, watch: Watch) -> None:
         random = np.random.default_rng(np.random.SeedSequence(list(Stream.named(seed, "walk").key)))
@@ -90,11 +92,11 @@ class BitInquiry(Inquiry):
 
 
 class FewRounds(BitInquiry):
-    """Asks nothing while a search sees all features; elsewhere it asks all inputs on a walk's way together."""
+    """Asks nothing while a search over all features does well; elsewhere it takes many steps of walks in one call."""
 
-    shown = ALL_AT_ONCE
-    parts, walks = 6, 8
-    """In the mean twice the inputs of walks by halves, in a third of the rounds."""
+    shown = sys.maxsize
+    parts = 6
+    walks = 8
 
     def _told(self, inner: NDArray[Any], codes: Codes) -> Steps[None]:
         learner = self._learner

@@ -50,7 +50,8 @@ class RelevantCells:
         bits, codes = self._pool.bits, self._pool.codes
         cells = [np.array(self._cells[cell][0]) for cell in sorted(self._mixed)]
         found = []
-        for rows in cells:
+        for cell in cells:
+            rows = cell
             for _ in range(min(most, OF_A_CELL)):
                 found.append(closest := _closest(bits, codes, rows, watch))
                 rows = rows[~np.isin(rows, closest[1:])]
