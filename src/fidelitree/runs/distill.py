@@ -228,7 +228,9 @@ def _run_goal(session: Session, goal: Goal) -> RunGoal[Outcome | AskAll]:
     counted = session.counted
     if goal.split_quality:
         return InfluenceGoal(goal.epsilon, economics.QUERIES, counted)
-    price = economics.FEW_LEAVES if goal.few_leaves else economics.ROUNDS if goal.few_rounds else economics.QUERIES
+    price = economics.ROUNDS if goal.few_rounds else economics.QUERIES
+    if goal.few_leaves:
+        price = economics.FEW_LEAVES
     independent = session.source.independent is not None and goal.tolerance is None
     known = KnownErrors.of(counted) if independent else None
     return EpsilonGoal(goal.epsilon, price, counted.budget.max_leaves, known)
@@ -260,7 +262,7 @@ def _check_joint(source: Source, goal: Goal) -> None:
 
 def _ended(loop: Loop[Outcome | AskAll], why: str, goal: Goal) -> tuple[Outcome, str]:
     """What a run has to show that ended before its goal was reached, and why it ended."""
-    session, counted = loop.session, loop.counted
+    session = loop.session
     outcome = _so_far(loop)
     if outcome.error_bound <= goal.epsilon:
         return outcome, f"{CERTIFIED}, then {why}"

@@ -258,7 +258,7 @@ def hopeless(errors: Sequence[tuple[int, float]], epsilon: float) -> bool:
 
 def is_close(bound: float, error: float) -> bool:
     """Whether a bound is so close to the error that was seen that more answers would change little."""
-    return bound <= TIGHT * error + SLACK
+    return bool(bound <= TIGHT * error + SLACK)
 
 
 def answers_until_close(error: float, level: float) -> int:

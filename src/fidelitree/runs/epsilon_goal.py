@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from fidelitree.exact.engine import ENUMERATE_UNASKED
 from fidelitree.runs import economics
 from fidelitree.runs.curve_goal import CurveGoal
-from fidelitree.runs.economics import Price
 from fidelitree.runs.learning import QUERIES
 from fidelitree.runs.loop import Search
 from fidelitree.runs.outcome import AsItIs, Outcome
@@ -29,6 +28,7 @@ from fidelitree.theory.sequential import Bet, divergence, log_e_value
 
 if TYPE_CHECKING:
     from fidelitree.certificates.attempts import Attempt
+    from fidelitree.runs.economics import Price
     from fidelitree.runs.known_answers import KnownErrors
     from fidelitree.runs.loop import Candidate, Loop, RunGoal
     from fidelitree.runs.portions import Portions
@@ -244,9 +244,8 @@ class EpsilonGoal:
                 else:
                     ready.append((way.cost, leaves, attempt))
         best = min(ready, key=lambda one: one[:2])
-        for attempt in loop.attempts.all:
-            if attempt not in good and attempt.tree.size < best[1]:
-                waits.append(self._left(loop, attempt))
+        smaller = (one for one in loop.attempts.all if one not in good and one.tree.size < best[1])
+        waits.extend(self._left(loop, one) for one in smaller)
         return best, waits
 
     def _prunings(self, loop: Loop[Outcome | AskAll], attempt: Attempt) -> Iterator[tuple[int, Option]]:
