@@ -253,12 +253,12 @@ def hopeless(errors: Sequence[tuple[int, float]], epsilon: float) -> bool:
         for then, before in errors
         if LOOK_BACK[0] <= now / then <= LOOK_BACK[1] and 0 < error < before
     ]
-    return error * min(1.0, now / FAR_AHEAD) ** (HOPE * max(falls, default=0.0)) > epsilon
+    return bool(error * min(1.0, now / FAR_AHEAD) ** (HOPE * max(falls, default=0.0)) > epsilon)
 
 
 def is_close(bound: float, error: float) -> bool:
     """Whether a bound is so close to the error that was seen that more answers would change little."""
-    return bool(bound <= TIGHT * error + SLACK)
+    return bound <= TIGHT * error + SLACK
 
 
 def answers_until_close(error: float, level: float) -> int:
