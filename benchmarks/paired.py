@@ -2,9 +2,10 @@
 
     python -m benchmarks.paired KIND [KIND ...] [--seeds 8] [--first 0] [--against ef16d9e0]
 
-KIND is ``bits``, ``bits-small`` (epsilon .02), ``tables``, ``frontier`` or ``defer``. Both versions get the same
-target, space and seed, in turns, each in a process of its own; only public names that both have are used. A ratio is
-this checkout's figure by the other one's; its interval is that of the mean of the logarithms, all pairs independent.
+KIND is ``bits``, ``bits-small`` (epsilon .02), ``tables``, ``rounds``, ``rounds-tables``, ``frontier`` or ``defer``.
+Both versions get the same target, space and seed, in turns, each in a process of its own; only public names that both
+have are used. A ratio is this checkout's figure by the other one's; its interval is that of the mean of the logarithms,
+all pairs independent.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import tarfile
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
@@ -94,11 +95,11 @@ BITS: dict[str, tuple[int, float, Callable[[np.random.Generator], Target]]] = {
 }
 
 
-def _of_bits(epsilon: float) -> Callable[[str, int], dict[str, Any]]:
+def _of_bits(epsilon: float, prefer: str = "queries") -> Callable[[str, int], dict[str, Any]]:
     def one(case: str, seed: int) -> dict[str, Any]:
         n, p, make = BITS[case]
         target = make(np.random.default_rng([seed, sum(map(ord, case))]))
-        return _distilled(target, ft.ProductSpace.bernoulli(n, p), seed, epsilon=epsilon)
+        return _distilled(target, ft.ProductSpace.bernoulli(n, p), seed, epsilon=epsilon, prefer=prefer)
 
     return one
 
@@ -164,9 +165,9 @@ TABLES = (
 )
 
 
-def _of_tables(case: str, seed: int) -> dict[str, Any]:
+def _of_tables(case: str, seed: int, prefer: str = "queries") -> dict[str, Any]:
     target, space = _model(case)
-    return _distilled(target, space, seed, epsilon=0.1)
+    return _distilled(target, space, seed, epsilon=0.1, prefer=prefer)
 
 
 def _distilled(target: Target, space: Any, seed: int, **options: Any) -> dict[str, Any]:
@@ -175,6 +176,7 @@ def _distilled(target: Target, space: Any, seed: int, **options: Any) -> dict[st
     return {
         "labels": float(found.queries.asked),
         "leaves": float(found.tree.size),
+        "rounds": float(found.queries.rounds),
         "bound": found.certificate.error_bound,
         "certified": found.certificate.holds,
         "own time": time.process_time() - started,
@@ -208,6 +210,8 @@ KINDS: dict[str, tuple[tuple[str, ...], Callable[[str, int], dict[str, Any]]]] =
     "bits": (tuple(BITS), _of_bits(0.1)),
     "bits-small": (tuple(BITS), _of_bits(0.02)),
     "tables": (TABLES, _of_tables),
+    "rounds": (tuple(BITS), _of_bits(0.1, "rounds")),
+    "rounds-tables": (TABLES, partial(_of_tables, prefer="rounds")),
     "frontier": (TABLES, _of_curves),
     "defer": (TABLES, _of_deferring),
 }
@@ -271,7 +275,7 @@ def told(runs: list[tuple[dict[str, Any], dict[str, Any]]]) -> str:
     parts = [f"{held[0]} -> {held[1].removeprefix('certified ')} of {len(runs)}"]
     both = [(before, now) for before, now in runs if before["certified"] and now["certified"]] or runs
     known = runs[0][0].keys()
-    plain = [name for name in ("labels", "leaves", "own time") if name in known]
+    plain = [name for name in ("labels", "leaves", "rounds", "own time") if name in known]
     sized = [name for name in ("bounds", "errors") if name in known]
     parts += [f"{name} {ratio([(before[name], now[name]) for before, now in both])}" for name in plain]
     parts += [f"{name} {ratio(list(_common(runs, name)))}" for name in sized]

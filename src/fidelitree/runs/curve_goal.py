@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 class CurveGoal(EverySize):
     """Opens the tree of each size when it has learnt enough, and ends when every bound is close."""
 
-    def __init__(self, sizes: Sequence[int], effort: Effort) -> None:
-        self.sizes, self._effort = list(sizes), effort
+    def __init__(self, sizes: Sequence[int], effort: Effort, few_rounds: bool = False) -> None:
+        """If rounds are to be few, a test is asked about in one portion, by how often its tree has been wrong."""
+        self.sizes, self._effort, self._few_rounds = list(sizes), effort, few_rounds
         self._opened: dict[int, Attempt] = {}
         self._steps = effort.steps
         """Proposals near each size, before its tree is opened."""
@@ -58,9 +59,12 @@ class CurveGoal(EverySize):
         if self.learning:
             learning = Learning(self._effort, loop)
             wanted += [learning.left, learning.until_fit]
-        loose = [one.samples for one in self._opened.values() if not _close(one)]
+        loose = [one for one in self._opened.values() if not _close(one)]
         if loose:
-            wanted.append(max(self._least, self._part * min(loose)))
+            wanted.append(max(self._least, self._part * min(one.samples for one in loose)))
+            if self._few_rounds:
+                until_close = (economics.answers_until_close(one.rate, one.level) - one.samples for one in loose)
+                wanted[-1] = max(wanted[-1], *until_close)
         return min(wanted, default=self._least)
 
     def done(self, loop: Loop[str]) -> str | None:
@@ -158,8 +162,8 @@ class CurveGoal(EverySize):
 class LastTests(CurveGoal):
     """Where one tree was asked for and is out of reach: trees of every size, until the bound of the best is close."""
 
-    def __init__(self, sizes: Sequence[int], why: str) -> None:
-        super().__init__(sizes, QUERIES)
+    def __init__(self, sizes: Sequence[int], why: str, few_rounds: bool = False) -> None:
+        super().__init__(sizes, QUERIES, few_rounds)
         self.why = self._ended = why
         """Why it is out of reach."""
         self._steps = economics.STEPS_ON_THE_WAY

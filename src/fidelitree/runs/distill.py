@@ -252,7 +252,9 @@ def _run_goal(session: Session, goal: Goal) -> RunGoal[Outcome | AskAll]:
     counted = session.counted
     if goal.split_quality:
         return InfluenceGoal(goal.epsilon, economics.QUERIES, counted)
-    price = economics.FEW_LEAVES if goal.few_leaves else economics.QUERIES
+    price = economics.ROUNDS if goal.few_rounds else economics.QUERIES
+    if goal.few_leaves:
+        price = economics.FEW_LEAVES
     independent = session.source.independent is not None and goal.tolerance is None
     known = KnownErrors.of(counted) if independent else None
     return EpsilonGoal(goal.epsilon, price, counted.budget.max_leaves, known)

@@ -24,6 +24,16 @@ LEAST_FEW = 8  # the smallest later one
 PART = 1 / 32  # of the answers known: a later one
 REFIT_SOON = 1.25  # times the answers of the last fit: when the archive is fitted again
 
+# Portions where each is a round, in answers.
+FIRST_ROUND = 64  # the first portion
+REFIT_EACH = 1.0  # times the answers of the last fit: a round is long enough for another one
+HALVED = 128  # a portion that is taken in by halves: it judges two generations of trees
+DOUBTFUL = 1.5  # epsilons: if the best tree errs more often, the next portion is to teach rather than to test
+TEACHES = 2.0  # of the answers known: such a portion
+TEST = 0.6  # of the answers known: at most so many go into a test, unless it takes them without an error
+LEAST_POWER = 0.2  # of the answers: errors are taken to fall at least as fast, over twice as many of them
+SPARE = 1.1  # times the answers of a test without an error: one error must not cost a round
+
 # Search, in proposals near each size.
 STEPS = 150  # of the fit before trees are opened
 FEW_LEAVES_STEPS = 600  # the same where leaves are dear
@@ -62,7 +72,6 @@ NEAR_STEPS = 60  # proposals near each size that the next test is likely to be o
 BETWEEN = 1.2  # times the leaves: between neighbouring sizes that are looked at
 FEWER = 0.75  # of the leaves of a tree that is about a whole table: only so few are worth an error
 LARGEST = 256  # leaves of a tree that is looked for
-NUMBERS_LARGEST = 128  # the same where leaves hold numbers: a search looks for every size anew
 ROWS_A_LEAF = 5  # answers for each leaf, at least
 HOPELESS_FROM = 8_000  # answers from which on the fall of errors is believed
 FAR_AHEAD = 100_000  # answers up to which it is carried on
@@ -217,6 +226,9 @@ class Price:
     patience: float
     """Times the labels of the first certificate: what may be asked in the end."""
 
+    a_round: float = 0.0
+    """What another portion adds to the cost of an ending, beside its labels."""
+
     def log_cost(self, labels: float, leaves: int) -> float:
         """Return what an ending is to be judged by; leaves of a tree that nobody reads count for less."""
         counted = leaves if leaves <= READABLE else math.sqrt(READABLE * leaves)
@@ -228,6 +240,7 @@ class Price:
 
 
 QUERIES = Price(worth=1.5, patience=math.inf)
+ROUNDS = Price(worth=1.5, patience=1.0, a_round=1.0)  # a round is worth twice the labels; the first certificate ends
 FEW_LEAVES = Price(worth=0.15, patience=10.0)
 
 
@@ -244,6 +257,17 @@ def pays(chance: float, gain: float, shows: float, loss: float) -> bool:
 def next_level_costs(number: int, epsilon: float) -> float:
     """Return the answers that one attempt more adds to the test of the next: levels fall as 1/number^2."""
     return 2 * math.log((number + 1) / number) / -math.log1p(-epsilon)
+
+
+def fall(errors: Sequence[tuple[int, float]]) -> float:
+    """Return the power of the answers by which errors, by the answers that taught, have fallen of late."""
+    if not errors:
+        return LEAST_POWER
+    now, error = errors[-1]
+    then, before = next((one for one in reversed(errors) if 2 * one[0] <= now), errors[0])
+    if then >= now or not 0 < error < before:
+        return LEAST_POWER
+    return max(LEAST_POWER, math.log(before / error) / math.log(now / then))
 
 
 def hopeless(errors: Sequence[tuple[int, float]], epsilon: float) -> bool:

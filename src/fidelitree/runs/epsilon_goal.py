@@ -19,7 +19,7 @@ from fidelitree.runs import economics
 from fidelitree.runs.curve_goal import LastTests
 from fidelitree.runs.loop import Search
 from fidelitree.runs.outcome import AsItIs, Outcome
-from fidelitree.runs.portions import FEW
+from fidelitree.runs.portions import FEW, InRounds
 from fidelitree.runs.size_grid import LARGEST, near, sizes_up_to
 from fidelitree.search.bits.junta import crowds
 from fidelitree.search.optimal.affordable import QUICK
@@ -78,6 +78,9 @@ class EpsilonGoal:
         self, epsilon: float, price: Price, max_leaves: int | None = None, known: KnownErrors | None = None
     ) -> None:
         """``known`` knows the errors of trees without a label, where the target lists its answers."""
+        self._few_rounds = price.a_round > 0
+        if self._few_rounds:
+            self.portions, self.refit = InRounds(epsilon), economics.REFIT_EACH
         self.epsilon, self._price, self._max_leaves, self._known = epsilon, price, max_leaves, known
         self._sizes = near(min(economics.LARGEST, max_leaves or economics.LARGEST))
         self._substitutes: dict[int, Prunings | AsItIs] = {}
@@ -100,12 +103,9 @@ class EpsilonGoal:
         return [size for size in self._sizes if size <= max(1, loop.known // economics.ROWS_A_LEAF)]
 
     def search(self, loop: Loop[Outcome | AskAll]) -> Search:
-        """Return the sizes about that of the cheapest ending; of numbers all, for others are not looked for at all."""
+        """Return the sizes about that of the cheapest ending; none while chosen inputs lead to a tree soon."""
         if loop.inquiry.chooses and loop.known < economics.SEARCH_FROM:
             return Search([], 0)
-        if loop.attempts.tolerance is not None:
-            found = [size for size in self.wanted(loop) if size <= economics.NUMBERS_LARGEST]
-            return Search(found, economics.NEAR_STEPS)
         rated = [(self._opening(loop, one).expected, one.size) for one in loop.candidates.values()]
         likely = [one for one in rated if one[0] < math.inf]
         best = min(likely)[1] if likely else max((size for _, size in rated), default=1)
@@ -162,7 +162,7 @@ class EpsilonGoal:
         why = self._ended or self._too_late(loop) or self._out_of_reach(loop)
         if not why:
             return None
-        last = LastTests(sizes_up_to(min(LARGEST, self._max_leaves or LARGEST)), why)
+        last = LastTests(sizes_up_to(min(LARGEST, self._max_leaves or LARGEST)), why, self._few_rounds)
         if self._ended:
             last.close(why)
         return last  # type: ignore[return-value]
@@ -220,7 +220,7 @@ class EpsilonGoal:
         lengths = [max(least, economics.test_length(error, level, epsilon)) for error in evidence.errors_below(likely)]
         way = self._way(loop, lengths, one.size, chance)
         later = self._cost(loop, way.rows + self._portion(loop), one.size)
-        delay = later - self._cost(loop, way.rows, one.size) if way.rows < math.inf else math.inf
+        delay = later - self._cost(loop, way.rows, one.size) + self._price.a_round if way.rows < math.inf else math.inf
         return Opening(one, way, self._failure(loop, way.rows), delay)
 
     def _way(self, loop: Loop[Outcome | AskAll], lengths: Sequence[float], leaves: int, chance: float) -> Option:

@@ -25,9 +25,10 @@ from numpy.typing import NDArray
 
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.errors import ParameterError
-from fidelitree.runs.economics import DRIFT, REFERENCE, Evidence, PairedErrors
+from fidelitree.runs.economics import DRIFT, HALVED, REFERENCE, Evidence, PairedErrors
+from fidelitree.runs.portions import Trend
 from fidelitree.search.archive import Archive, LabelLoss, NumberLoss
-from fidelitree.search.inquiry import BitInquiry, Inquiry
+from fidelitree.search.inquiry import BitInquiry, FewRounds, Inquiry
 from fidelitree.search.questions import Answered, Labels, Steps, T, Tests
 from fidelitree.trees.answers import apart
 
@@ -127,6 +128,8 @@ class Loop(Generic[T]):
         """Trees that chosen inputs have led to."""
         self.history: list[tuple[int, float]] = []
         """The answers at each fit, and the least error that was expected then."""
+        self._errors: list[tuple[int, float]] = []
+        """How many answers taught the trees, and the least share of the next ones that one of them had wrong."""
         self._evidence: dict[int, Evidence] = {}
         """What led to an attempt, by its number."""
         self.cut_short = False
@@ -139,7 +142,8 @@ class Loop(Generic[T]):
         inquiry = Inquiry()
         bits = source.independent is not None and source.independent.all_bits
         if source.independent is not None and bits and session.attempts.tolerance is None:
-            inquiry = BitInquiry(source.independent, counted.book, seed, counted.watch)
+            kind = FewRounds if goal.portions.in_rounds else BitInquiry
+            inquiry = kind(source.independent, counted.book, seed, counted.watch)
         archive = Archive(source.product, counted.book, loss_of(session, seed, counted.watch))
         return cls(session, goal, archive, inquiry)
 
@@ -169,37 +173,50 @@ class Loop(Generic[T]):
         while done is None:
             self.goal = self.goal.instead(self) or self.goal
             self.goal.open(self)
-            seen = yield self._portion()
-            self._judge(seen)
-            self._tell()
-            done = self.goal.done(self)
-            if done is None:
+            for seen in self._parts((yield self._portion())):
+                self._judge(seen)
+                self._tell()
+                done = self.goal.done(self)
+                if done is not None:
+                    break
                 yield from self._learn(seen)
                 self.session.stand(self.trees)
         return done
 
     def _portion(self) -> Labels | Tests:
         """What the goal needs, and no more than its portions allow; standing attempts are opened when they are due."""
+        portions = self.goal.portions
         lucky = max((one.samples / (1 + one.errors) for one in self.attempts.all), default=0.0)
         needed = self.goal.needed(self)
-        rows = max(1, int(self.goal.portions.rows(self.known, needed, lucky)))
+        rows = max(1, int(portions.rows(self.known, needed, Trend(self._errors, lucky))))
         if self.goal.testing(self):
             if self.attempts.epsilon:
                 self.attempts.tell(self.session.observer, self.counted.asked, int(needed))
             return Tests(rows)
-        due = self.attempts.standing.next - self.counted.asked
-        return Labels(self.counted.affordable(min(rows, max(1, due))))
+        due = math.inf if portions.in_rounds else self.attempts.standing.next - self.counted.asked
+        return Labels(self.counted.affordable(int(min(rows, max(1, due)))))
+
+    def _parts(self, seen: Answered) -> list[Answered]:
+        """Halves of a long portion that is a round, each of which judges what the one before it has taught."""
+        if not self.goal.portions.in_rounds or len(seen.codes) < HALVED:
+            return [seen]
+        half = len(seen.codes) // 2
+        halves = slice(half), slice(half, None)
+        return [Answered(seen.inner[part], seen.codes[part], seen.wrong[part]) for part in halves]
 
     def _judge(self, seen: Answered) -> None:
         """Count errors of trees that these answers have not taught."""
-        labels = self.counted.labels(seen.codes)
+        labels, shares = self.counted.labels(seen.codes), []
         for one in self.proposals:
             wrong = self._wrong(one.tree, seen, labels)
+            shares.append(float(np.mean(wrong)))
             one.evidence = one.evidence.and_(int(np.count_nonzero(wrong)), len(labels))
             if one.older is not None:
                 older = self._wrong(one.older, seen, labels)
                 counts = (int(np.count_nonzero(part)) for part in (older, wrong, older != wrong))
                 one.pair = one.pair.and_(len(labels), *counts)
+        if shares and len(labels):
+            self._errors.append((self.known, min(shares)))
 
     def _tell(self) -> None:
         """Note how the trees under test are doing; before there are any, how the best one is."""

@@ -16,12 +16,13 @@ from fidelitree.search.labelled import Binning
 from fidelitree.search.local.iterated import Refiner
 from fidelitree.search.local.two_steps import two_steps
 from fidelitree.search.numbers.alternating import every_size
-from fidelitree.search.numbers.growth import Numbers
+from fidelitree.search.numbers.growth import RULES, Numbers, errors, prunings
 
 if TYPE_CHECKING:
     from fidelitree.asking.limits import Watch
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.targets.labels import LabelBook
+    from fidelitree.trees.curve import Curve
     from fidelitree.trees.nested import Nested
     from fidelitree.trees.tree import Tree
 
@@ -29,6 +30,8 @@ Codes = NDArray[np.intp]
 WIDE = 24  # features: of more, a search looks only at those that explain more than chance does
 MOST_WORK = 4e9  # label counts, about a minute: where rows and features are many, a search makes fewer proposals
 DEPTH_TWO = 4  # leaves, up to which tests are looked for two at a time: a local search seldom changes both
+MOST_LEAVES = 512  # of a pruning
+ROWS_A_LEAF = 5  # of a pruning, at least
 FEWEST = 10  # proposals near each size, however many the rows are
 
 
@@ -167,6 +170,9 @@ class NumberSearch:
         self._numbers = Numbers.of(Binning.of(product, rows.inner), slice(None), answers, tolerance)
         self._watch = watch
         self._found: dict[int, Nested] = {1: self._numbers.leaf(np.arange(len(answers)))[0]}
+        self._most = max(1, min(MOST_LEAVES, len(answers) // ROWS_A_LEAF))
+        self._prunings: list[Curve] = []
+        """Of each growth rule: they have the trees of sizes that nobody looked near."""
         self._known: list[Tree] = []
         """Trees that stand in for those of a search that was cut off."""
 
@@ -177,6 +183,7 @@ class NumberSearch:
     def improve(self, sizes: Sequence[int], steps: int) -> None:
         """Look for a tree of each size; without any step, take prunings as they are."""
         if sizes:
+            self._prunings = [prunings(self._numbers, rule, self._most, self._watch) for rule in RULES]
             found = every_size(self._numbers, sorted(set(sizes)), self._watch, None if steps else lambda _: True)
             self._found |= {size: tree for size, (tree, _) in found.items()}
             self._known = []
@@ -186,4 +193,8 @@ class NumberSearch:
         known = [tree for tree in self._known if tree.size <= leaves]
         if known:
             return max(known, key=lambda tree: tree.size)
-        return self._numbers.tree(self._found[max(size for size in self._found if size <= leaves)])
+        best = self._found[max(size for size in self._found if size <= leaves)]
+        if leaves not in self._found:
+            pruned = (curve.build(min(leaves, len(curve.errors))) for curve in self._prunings)
+            best = min([best, *pruned], key=lambda one: errors(self._numbers, one))
+        return self._numbers.tree(best)

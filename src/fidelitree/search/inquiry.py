@@ -6,12 +6,13 @@ Elsewhere nothing is chosen.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.search.bits.learner import BitLearner
+from fidelitree.search.bits.learner import SEARCH_ALL, BitLearner
 from fidelitree.spaces.draw import Stream
 from fidelitree.trees.nested import build, size
 
@@ -27,6 +28,8 @@ SHOWN = 32  # answers that the learner over bits takes in at a time: it asks abo
 PART_SHOWN = 1 / 64  # of the answers that it knows: the same once these are more
 BY_HEART = 2_000  # answers from which on a tree with few of them a leaf only repeats what it was told
 A_LEAF = 5  # answers a leaf, at least
+HOPELESS = 0.4  # of new inputs: if a tree has more of them wrong, walks may see what a search does not
+PATIENCE = 256  # answers before a search is given up for walks
 
 
 class Inquiry:
@@ -49,11 +52,17 @@ class Inquiry:
 class BitInquiry(Inquiry):
     """Asks where its tree is wrong, until there are so many answers that the tree only repeats them."""
 
-    def __init__(self, space: ProductSpace, book: LabelBook, seed: int, watch: Watch, parts: int = 2) -> None:
-        """Walks are in this many ``parts``."""
+    shown = SHOWN
+    """Answers that are taken in at a time."""
+    parts = 2
+    """Of a walk: the inputs between them are asked about in one call."""
+    walks = 1
+    """That go side by side."""
+
+    def __init__(self, space: ProductSpace, book: LabelBook, seed: int, watch: Watch) -> None:
         random = np.random.default_rng(np.random.SeedSequence(list(Stream.named(seed, "walk").key)))
         self._space, self._book = space, book
-        self._learner = BitLearner(len(space), random, watch, parts)
+        self._learner = BitLearner(len(space), random, watch, parts=self.parts, side_by_side=self.walks)
         self._ended = False
 
     @property
@@ -75,13 +84,32 @@ class BitInquiry(Inquiry):
         """Take answers in, a few at a time, and ask about inputs of its own choice."""
         start = 0
         while start < len(codes) and not self._ended:
-            some = slice(start, start + max(SHOWN, int(PART_SHOWN * self.known)))
+            some = slice(start, start + max(self.shown, int(PART_SHOWN * self.known)))
             start = some.stop
             before = self._learner.sketch
-            yield from self._learner.learn(inner[some], codes[some])
+            yield from self._told(inner[some], codes[some])
             sketch = self._learner.sketch
             assert sketch is not None, "a learner that was told something has a tree"
             if sketch is not before:
                 self.tree = build(self._space, sketch, self._book.sorted(), self._book.ranks())
             if self.known >= BY_HEART and size(sketch) * A_LEAF > self.known:
                 self._ended, self.tree = True, None
+
+    def _told(self, inner: NDArray[Any], codes: Codes) -> Steps[None]:
+        yield from self._learner.learn(inner, codes)
+
+
+class FewRounds(BitInquiry):
+    """Asks nothing while a search over all features does well; elsewhere it takes many steps of walks in one call."""
+
+    shown = sys.maxsize
+    parts = 6
+    walks = 8
+
+    def _told(self, inner: NDArray[Any], codes: Codes) -> Steps[None]:
+        learner = self._learner
+        wrong = learner.wrong(inner, codes)
+        if len(self._space) > SEARCH_ALL or (self.known >= PATIENCE and wrong.mean() > HOPELESS):
+            yield from learner.learn(inner, codes, wrong)
+        else:
+            learner.search(inner, codes, wrong)

@@ -6,7 +6,8 @@ drives it).
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -45,3 +46,24 @@ class Answered(NamedTuple):
 Question = Ask | Labels | Tests
 T = TypeVar("T")
 Steps = Generator[Question, Answered, T]
+
+
+def together(several: Sequence[Steps[None]]) -> Steps[None]:
+    """Take these steps side by side: what they choose to ask next is asked in one call."""
+    waiting: list[tuple[Steps[None], Answered | None]] = [(one, None) for one in several]
+    while waiting:
+        asked: list[tuple[Steps[None], Ask]] = []
+        for one, answered in waiting:
+            with suppress(StopIteration):
+                question = next(one) if answered is None else one.send(answered)
+                assert isinstance(question, Ask), "only inputs of one's own choice are asked side by side"
+                asked.append((one, question))
+        if not asked:
+            return
+        seen = yield Ask(np.concatenate([question.inner for _, question in asked]), asked[0][1].purpose)
+        ends = np.cumsum([len(question.inner) for _, question in asked]).tolist()
+        parts = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
+        waiting = [
+            (one, Answered(seen.inner[part], seen.codes[part], seen.wrong))
+            for (one, _), part in zip(asked, parts, strict=True)
+        ]

@@ -12,10 +12,8 @@ import fidelitree as ft
 from driving import driven
 from fidelitree.asking.limits import BudgetSpent, go_on
 from fidelitree.search import inquiry
-from fidelitree.search.inquiry import SHOWN, BitInquiry, Inquiry
+from fidelitree.search.inquiry import SHOWN, BitInquiry, FewRounds, Inquiry
 from fidelitree.targets.labels import LabelBook
-
-BITS = ft.ProductSpace.bernoulli(20)
 
 
 def parity(bits: Any) -> Any:
@@ -25,24 +23,34 @@ def parity(bits: Any) -> Any:
 class Asked:
     """An inquiry with a target, that remembers what it was asked."""
 
-    def __init__(self, target: Callable[[Any], Any], watch: Callable[[], None] = go_on, seed: int = 0) -> None:
-        self.book, self.target, self.asked = LabelBook(), target, 0
-        self.inquiry = BitInquiry(BITS, self.book, seed, watch)
+    def __init__(
+        self,
+        target: Callable[[Any], Any],
+        watch: Callable[[], None] = go_on,
+        seed: int = 0,
+        *,
+        kind: type[BitInquiry] = BitInquiry,
+        features: int = 20,
+    ) -> None:
+        self.book, self.target, self.asked, self.rounds = LabelBook(), target, 0, 0
+        self.features, space = features, ft.ProductSpace.bernoulli(features)
+        self.inquiry = kind(space, self.book, seed, watch)
 
     def codes(self, bits: Any) -> Any:
         return np.asarray(self.book.encode(np.asarray(self.target(bits))), np.intp)
 
     def _answer(self, bits: Any) -> Any:
         self.asked += len(bits)
+        self.rounds += 1
         return self.codes(bits)
 
     def learn(self, rows: int, seed: int = 0) -> None:
-        bits = drawn(rows, seed)
+        bits = drawn(rows, seed, self.features)
         driven(self.inquiry.learn(bits, self.codes(bits)), self._answer)
 
 
-def drawn(rows: int, seed: int = 0) -> Any:
-    return np.random.default_rng(seed).integers(0, 2, (rows, 20)).astype(np.uint8)
+def drawn(rows: int, seed: int = 0, features: int = 20) -> Any:
+    return np.random.default_rng(seed).integers(0, 2, (rows, features)).astype(np.uint8)
 
 
 def test_elsewhere_nothing_is_chosen() -> None:
@@ -146,3 +154,70 @@ def test_an_inquiry_that_is_ended_keeps_its_tree() -> None:
     with pytest.raises(BudgetSpent):
         asked.learn(64, seed=1)
     assert asked.inquiry.tree is tree
+
+
+# --- few rounds
+
+
+def mixed(bits: Any) -> Any:
+    return np.where(bits[:, 2], bits[:, 11] & bits[:, 5], bits[:, 7] | bits[:, 14])
+
+
+def test_in_few_rounds_nothing_is_asked_while_a_search_sees_all_features() -> None:
+    asked = Asked(mixed, kind=FewRounds)
+    asked.learn(100)
+    asked.learn(300, seed=1)
+    assert (asked.asked, asked.inquiry.known) == (0, 400)
+    tree = asked.inquiry.tree
+    assert tree is not None
+    fresh = drawn(400, seed=2)
+    assert np.array_equal(tree.predict(fresh), mixed(fresh))
+
+
+def test_in_few_rounds_all_answers_are_taken_in_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, fits = Asked(mixed, kind=FewRounds), list[int]()
+    refit = asked.inquiry._learner.refit
+
+    def spied() -> None:
+        fits.append(asked.inquiry.known)
+        refit()
+
+    monkeypatch.setattr(asked.inquiry._learner, "refit", spied)
+    asked.learn(5 * SHOWN)
+    assert fits == [5 * SHOWN]
+
+
+def test_where_a_search_sees_nothing_walks_do() -> None:
+    def far(bits: Any) -> Any:
+        return bits[:, :7].sum(axis=1) % 2
+
+    asked = Asked(far, kind=FewRounds)
+    for seed in range(4):
+        asked.learn(200, seed=seed)
+    assert asked.asked > 0
+    assert asked.inquiry._learner.relevant
+    assert {*asked.inquiry._learner.relevant} <= {*range(7)}
+
+
+def test_in_wide_spaces_walks_go_side_by_side() -> None:
+    usual, few = (Asked(mixed, kind=kind, features=100) for kind in (BitInquiry, FewRounds))
+    for one in (usual, few):
+        one.learn(96)
+        tree = one.inquiry.tree
+        assert tree is not None
+        assert {2, 11, 5, 7, 14} == {int(feature) for feature in tree.feature if feature >= 0}
+    assert 3 * few.rounds < usual.rounds
+
+
+def test_in_few_rounds_too_the_same_seed_asks_the_same() -> None:
+    found: list[list[bytes]] = []
+    for seed in (0, 0, 1):
+        asked, said = Asked(mixed, seed=seed, kind=FewRounds, features=100), list[bytes]()
+
+        def answer(bits: Any, asked: Asked = asked, said: list[bytes] = said) -> Any:
+            said.append(bits.tobytes())
+            return asked.codes(bits)
+
+        driven(asked.inquiry.learn(bits := drawn(96, 0, 100), asked.codes(bits)), answer)
+        found.append(said)
+    assert found[0] == found[1] != found[2]

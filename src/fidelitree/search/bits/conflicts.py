@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from fidelitree.asking.limits import Watch
     from fidelitree.search.bits.pool import Bits, Pool
 
+OF_A_CELL = 2  # pairs of inputs, if several are wanted: more of them show the same feature
 PAIRS = 1 << 22  # of inputs that are compared at once
 FEATURES = 1 << 14  # that they are compared in at a time
 
@@ -40,15 +41,22 @@ class RelevantCells:
         self._update(relevant)
         return len(self._cells)
 
-    def conflict(self, relevant: list[int], watch: Watch) -> tuple[int, int] | None:
-        """The closest pair of inputs with different labels that agree on every relevant feature."""
+    def conflicts(self, relevant: list[int], watch: Watch, most: int = 1) -> list[tuple[int, int]]:
+        """Return pairs of inputs with different labels that agree on every relevant feature, the closest first.
+
+        If several are wanted, they have no input in common, and few come from the same cell.
+        """
         self._update(relevant)
         bits, codes = self._pool.bits, self._pool.codes
-        best: tuple[float, int, int] = np.inf, -1, -1
-        for cell in sorted(self._mixed):
-            rows = np.array(self._cells[cell][0])
-            best = min(best, _closest(bits, codes, rows, watch), key=lambda found: found[0])
-        return best[1:] if best[0] < np.inf else None
+        cells = [np.array(self._cells[cell][0]) for cell in sorted(self._mixed)]
+        found = []
+        for cell in cells:
+            rows = cell
+            for _ in range(min(most, OF_A_CELL)):
+                found.append(closest := _closest(bits, codes, rows, watch))
+                rows = rows[~np.isin(rows, closest[1:])]
+        found.sort(key=lambda one: one[0])
+        return [one[1:] for one in found[:most] if one[0] < np.inf]
 
     def _update(self, relevant: list[int]) -> None:
         """Sort in what the pool has got since; everything anew where other features are relevant."""

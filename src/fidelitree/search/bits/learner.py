@@ -21,7 +21,7 @@ from fidelitree.search.bits.pool import Bits, Codes, Pool
 from fidelitree.search.bits.rivals import Rivals
 from fidelitree.search.bits.sketch import LabelledRows, Search, predict
 from fidelitree.search.bits.walk import walk
-from fidelitree.search.questions import Ask, Steps
+from fidelitree.search.questions import Ask, Steps, together
 from fidelitree.trees.kernels import compiled
 from fidelitree.trees.nested import size
 
@@ -43,9 +43,18 @@ FAR_SIGHTED = 40  # up to so many rows a look three splits ahead fits any labels
 
 
 class BitLearner:
-    """Holds the answers, the features known to matter, and the tree that fits both; walks are in so many ``parts``."""
+    """Holds the answers, the features known to matter, and the tree that fits both."""
 
-    def __init__(self, features: int, random: np.random.Generator, watch: Watch = go_on, parts: int = 2) -> None:
+    def __init__(
+        self,
+        features: int,
+        random: np.random.Generator,
+        watch: Watch = go_on,
+        *,
+        parts: int = 2,
+        side_by_side: int = 1,
+    ) -> None:
+        """Walks are in this many ``parts``, and this many of them go ``side_by_side``."""
         self.pool = Pool(features)
         self._cells = RelevantCells(self.pool)
         self.tabulates = False
@@ -59,7 +68,7 @@ class BitLearner:
         """Those of them on which a split is cheap."""
         self.sketch: Nested | None = None
         self._features, self._random, self._watch, self._parts = features, random, watch, parts
-        self._walks, self._search = 0, Search()
+        self._walks, self._together, self._search = 0, side_by_side, Search()
         self._ahead: Nested | None = None  # what looking ahead has found, and what a local search has made of it
         self._refined: Nested | None = None
         self._lead = 0  # mistakes of the first less those of the second
@@ -76,10 +85,7 @@ class BitLearner:
 
     def learn(self, bits: Bits, codes: Codes, wrong: NDArray[np.bool_] | None = None) -> Steps[NDArray[np.bool_]]:
         """Take answers in; which of them the tree had ``wrong``, unless that is known already."""
-        if self.sketch is None:
-            wrong = np.ones(len(codes), np.bool_)
-        elif wrong is None:
-            wrong = predict(self.sketch, bits) != codes
+        wrong = self.wrong(bits, codes) if wrong is None else wrong
         mistaken = bool(wrong.any())
         if self._ahead is not None:
             self._compare(predict(self._ahead, bits) != codes, bits, codes)
@@ -94,6 +100,20 @@ class BitLearner:
             if not (self._lost and (yield from self._tabulate())) and mistaken:
                 self.refit()
         return wrong
+
+    def wrong(self, bits: Bits, codes: Codes) -> NDArray[np.bool_]:
+        """Return which of these inputs the tree has wrong: all of them before there is one."""
+        if self.sketch is None:
+            return np.ones(len(codes), np.bool_)
+        found: NDArray[np.bool_] = predict(self.sketch, bits) != codes
+        return found
+
+    def search(self, bits: Bits, codes: Codes, wrong: NDArray[np.bool_]) -> None:
+        """Take answers in without asking anything; the tree had some of them ``wrong``."""
+        self.pool.stress(bits[wrong])
+        self.pool.add(bits, codes)
+        if wrong.any():
+            self.refit()
 
     def _compare(self, missed: NDArray[np.bool_], bits: Bits, codes: Codes) -> None:
         """What looking ahead missed of new inputs, beside its refined tree, which hides that no small one will do."""
@@ -195,28 +215,33 @@ class BitLearner:
     def _settle_conflicts(self) -> Steps[None]:
         """Two inputs that agree on all relevant features but not in their label show that another one matters."""
         while not self._all or self._walks < EARLY_WALKS or self._lost:
-            pair = self._cells.conflict(self.relevant, self._watch)
-            if pair is None:
+            pairs = self._cells.conflicts(self.relevant, self._watch, self._together)
+            if not pairs:
                 return
             early = not self._all or self._walks < EARLY_WALKS
-            self._walks += 1
-            yield from self._walk(self.pool.bits[pair[0]], self.pool.bits[pair[1]], self.pool.codes[pair[0]], early)
+            self._walks += len(pairs)
+            bits, codes = self.pool.bits, self.pool.codes
+            yield from together([self._walk(bits[one], bits[two], codes[one], early) for one, two in pairs])
 
     def _explain(self, bits: Bits, codes: Codes, share: float) -> Steps[None]:
         """Look into mistakes, once they are rare enough for each to be worth a few queries."""
         if self._all and (share > 0.13 or self.pool.size < 64):
             return
-        for row, code in zip(bits, codes, strict=True):
-            other = self._partner(row, code)
-            if other is None or (yield from self._answer(row)) != code:  # noise may have answered otherwise before
-                continue
-            if self._all:
-                yield from self._walk(row, other, code)
-                continue
-            mixed = other.copy()
-            mixed[self.relevant] = row[self.relevant]
-            if (yield from self._answer(mixed)) != code:
-                yield from self._walk(row, mixed, code)
+        for start in range(0, len(bits), self._together):
+            some = slice(start, start + self._together)
+            yield from together([self._look_into(*one) for one in zip(bits[some], codes[some], strict=True)])
+
+    def _look_into(self, row: Bits, code: int) -> Steps[None]:
+        other = self._partner(row, code)
+        if other is None or (yield from self._answer(row)) != code:  # noise may have answered otherwise before
+            return
+        if self._all:
+            yield from self._walk(row, other, code)
+            return
+        mixed = other.copy()
+        mixed[self.relevant] = row[self.relevant]
+        if (yield from self._answer(mixed)) != code:
+            yield from self._walk(row, mixed, code)
 
     def _partner(self, row: Bits, code: int) -> Bits | None:
         """The closest input of the same leaf that has another label."""

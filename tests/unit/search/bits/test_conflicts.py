@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fidelitree.asking.limits import go_on
-from fidelitree.search.bits.conflicts import RelevantCells, distances
+from fidelitree.search.bits.conflicts import OF_A_CELL, RelevantCells, distances
 from fidelitree.search.bits.pool import Pool
 
 
@@ -35,12 +35,11 @@ def closest(pool: Pool, relevant: list[int]) -> float | None:
 def test_the_closest_conflict_is_found(relevant: list[int], seed: int) -> None:
     pool = pool_of(60, 30, seed)
     cells, expected = RelevantCells(pool), closest(pool, relevant)
-    pair = cells.conflict(relevant, go_on)
+    pairs = cells.conflicts(relevant, go_on)
     if expected is None:
-        assert pair is None
+        assert pairs == []
         return
-    assert pair is not None
-    one, two = pair
+    [(one, two)] = pairs
     assert pool.codes[one] != pool.codes[two]
     assert pool.bits[one, relevant].tolist() == pool.bits[two, relevant].tolist()
     assert (pool.bits[one] != pool.bits[two]).sum() == expected
@@ -48,9 +47,23 @@ def test_the_closest_conflict_is_found(relevant: list[int], seed: int) -> None:
 
 def test_it_is_found_in_parts_too(monkeypatch: pytest.MonkeyPatch) -> None:
     cells = RelevantCells(pool_of(60, 30, 5))
-    expected = cells.conflict([], go_on)
+    expected = cells.conflicts([], go_on)
     monkeypatch.setattr("fidelitree.search.bits.conflicts.PAIRS", 200)
-    assert cells.conflict([], go_on) == expected is not None
+    assert cells.conflicts([], go_on) == expected != []
+
+
+def test_of_several_pairs_the_closest_comes_first_and_none_share_an_input() -> None:
+    pool = pool_of(60, 30, 5)
+    cells = RelevantCells(pool)
+    pairs = cells.conflicts([2, 7], go_on, most=6)
+    assert pairs[:1] == cells.conflicts([2, 7], go_on)
+    assert 4 < len(pairs) <= 6
+    assert len({row for pair in pairs for row in pair}) == 2 * len(pairs)
+    for one, two in pairs:
+        assert pool.codes[one] != pool.codes[two]
+        assert pool.bits[one, [2, 7]].tolist() == pool.bits[two, [2, 7]].tolist()
+    places = [tuple(pool.bits[one, [2, 7]].tolist()) for one, _ in pairs]
+    assert max(map(places.count, places)) <= OF_A_CELL
 
 
 def test_rows_that_come_later_are_sorted_in() -> None:
@@ -60,7 +73,7 @@ def test_rows_that_come_later_are_sorted_in() -> None:
         pool.add(later.bits[start : start + 20], later.codes[start : start + 20])
         fresh = RelevantCells(pool)
         assert cells.count(relevant) == fresh.count(relevant) == len(np.unique(pool.bits[:, relevant], axis=0))
-        assert cells.conflict(relevant, go_on) == fresh.conflict(relevant, go_on)
+        assert cells.conflicts(relevant, go_on) == fresh.conflicts(relevant, go_on)
 
 
 def test_inputs_that_agree_with_a_known_one() -> None:
@@ -77,7 +90,7 @@ def test_the_watch_ends_a_search() -> None:
         raise TimeoutError
 
     with pytest.raises(TimeoutError):
-        RelevantCells(pool_of(60, 30, 5)).conflict([], over)
+        RelevantCells(pool_of(60, 30, 5)).conflicts([], over)
 
 
 def test_distances_count_the_features_that_differ() -> None:
