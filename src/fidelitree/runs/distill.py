@@ -254,7 +254,7 @@ def _run_goal(session: Session, goal: Goal) -> RunGoal[Outcome | AskAll]:
         return InfluenceGoal(goal.epsilon, economics.QUERIES, counted)
     price = economics.ROUNDS if goal.few_rounds else economics.QUERIES
     if goal.few_leaves:
-        price = economics.FEW_LEAVES
+        price = economics.SMALLEST if goal.smallest else economics.FEW_LEAVES
     independent = session.source.independent is not None and goal.tolerance is None
     known = KnownErrors.of(counted) if independent else None
     return EpsilonGoal(goal.epsilon, price, counted.budget.max_leaves, known)

@@ -225,9 +225,10 @@ class Price:
     """A power: half the leaves are worth 2^(1/worth) times the labels."""
     patience: float
     """Times the labels of the first certificate: what may be asked in the end."""
-
     a_round: float = 0.0
     """What another portion adds to the cost of an ending, beside its labels."""
+    long_search: bool = False
+    """Whether a substitute with fewer leaves is looked for as long as it takes, which costs no label."""
 
     def log_cost(self, labels: float, leaves: int) -> float:
         """Return what an ending is to be judged by; leaves of a tree that nobody reads count for less."""
@@ -241,7 +242,8 @@ class Price:
 
 QUERIES = Price(worth=1.5, patience=math.inf)
 ROUNDS = Price(worth=1.5, patience=1.0, a_round=1.0)  # a round is worth twice the labels; the first certificate ends
-FEW_LEAVES = Price(worth=0.15, patience=10.0)
+FEW_LEAVES = Price(worth=0.08, patience=10.0, long_search=True)
+SMALLEST = Price(worth=0.03, patience=20.0, long_search=True)
 
 
 def expected_cost(cost: float, chance: float, failure: float) -> float:

@@ -22,7 +22,8 @@ from fidelitree.runs.outcome import AsItIs, Outcome
 from fidelitree.runs.portions import FEW, InRounds
 from fidelitree.runs.size_grid import LARGEST, near, sizes_up_to
 from fidelitree.search.bits.junta import crowds
-from fidelitree.search.optimal.affordable import QUICK
+from fidelitree.search.exact_growth import as_grown
+from fidelitree.search.optimal.affordable import PATIENT, QUICK
 from fidelitree.search.optimal.substitutes import Prunings, SmallestSubstitutes
 from fidelitree.theory.sequential import Bet, divergence, log_e_value
 
@@ -301,11 +302,16 @@ class EpsilonGoal:
     def _of(self, loop: Loop[Outcome | AskAll], attempt: Attempt) -> Prunings | AsItIs:
         """Trees that could stand in for a tested one; only itself where masses are not known."""
         if attempt.number not in self._substitutes:
-            tree, masses = attempt.tree, loop.source.masses
-            self._substitutes[attempt.number] = (
-                AsItIs(tree) if masses is None else SmallestSubstitutes(tree, masses, [], QUICK, loop.counted.watch)
-            )
+            self._substitutes[attempt.number] = self._substitutes_of(loop, attempt.tree)
         return self._substitutes[attempt.number]
+
+    def _substitutes_of(self, loop: Loop[Outcome | AskAll], tree: Tree) -> Prunings | AsItIs:
+        masses, space, watch = loop.source.masses, loop.source.independent, loop.counted.watch
+        if masses is None:
+            return AsItIs(tree)
+        if space is None or not self._price.long_search:
+            return SmallestSubstitutes(tree, masses, [], QUICK, watch)
+        return SmallestSubstitutes(tree, masses, [as_grown(tree, space, watch).tree], PATIENT, watch)
 
     # Out of reach
 
