@@ -117,9 +117,9 @@ class EpsilonGoal:
         return any(self._left(loop, one).chance > economics.UNLIKELY for one in loop.attempts.all)
 
     def needed(self, loop: Loop[Outcome | AskAll]) -> float:
-        """Return the answers after which a test may be over."""
+        """Return the answers after which a test may be over; before tests, those that a budget leaves for learning."""
         if not self.testing(loop):
-            return math.inf
+            return self._may_teach(loop)
         if self._known is not None and not self._known.judged(loop.attempts):
             return 1
         aims = [(one, self.aim(one.tree)) for one in loop.attempts.all]
@@ -320,11 +320,23 @@ class EpsilonGoal:
 
     def _too_late(self, loop: Loop[Outcome | AskAll]) -> str:
         """Why learning is over: nothing is under test, and what is left of a budget could certify nothing."""
-        limit, left = loop.counted.budget.max_queries, loop.counted.left
-        if limit is None or left is None or loop.attempts.all or loop.counted.asked < economics.LATE * limit:
-            return ""
-        exact = self._known is not None or self._points(loop) < math.inf
-        return "" if exact or left >= loop.attempts.at_best else f"max_queries = {limit}"
+        limit, left = loop.counted.budget.max_queries, self._left_to_certify(loop)
+        late = limit is not None and loop.counted.asked >= economics.LATE * limit and left < 0
+        return f"max_queries = {limit}" if late and not loop.attempts.all else ""
+
+    def _may_teach(self, loop: Loop[Outcome | AskAll]) -> float:
+        """Answers that may teach before tests; fewer where a usual portion leaves too few to certify anything."""
+        limit, left = loop.counted.budget.max_queries, self._left_to_certify(loop)
+        if limit is None or left >= self._portion(loop):
+            return math.inf
+        return max(1.0, left, economics.LATE * limit - loop.counted.asked)
+
+    def _left_to_certify(self, loop: Loop[Outcome | AskAll]) -> float:
+        """Labels that a budget leaves beyond those of a test at its best; no limit where none has to be made."""
+        left = loop.counted.left
+        if left is None or self._known is not None or self._points(loop) < math.inf:
+            return math.inf
+        return left - loop.attempts.at_best
 
     def _any_hope(self, loop: Loop[Outcome | AskAll]) -> bool:
         ways = [self._left(loop, one) for one in loop.attempts.all]
