@@ -94,6 +94,11 @@ class EpsilonGoal:
         """Always: what tests a tree teaches the next one."""
         return True
 
+    @property
+    def largest(self) -> float:
+        """As many leaves as may be."""
+        return math.inf if self._max_leaves is None else self._max_leaves
+
     def wanted(self, loop: Loop[Outcome | AskAll]) -> Sequence[int]:
         """Return all sizes that there are enough answers for."""
         return [size for size in self._sizes if size <= max(1, loop.known // economics.ROWS_A_LEAF)]
@@ -132,8 +137,7 @@ class EpsilonGoal:
 
     def proposals(self, loop: Loop[Outcome | AskAll]) -> list[Candidate]:
         """Return the trees that may be tested."""
-        most = math.inf if self._max_leaves is None else self._max_leaves
-        return [one for one in loop.proposals if one.size <= most and loop.attempts.of(one.tree) is None]
+        return [one for one in loop.proposals if one.size <= self.largest and loop.attempts.of(one.tree) is None]
 
     def done(self, loop: Loop[Outcome | AskAll]) -> Outcome | AskAll | None:
         """Return the cheapest ending, once there is one and nothing better is likely."""
