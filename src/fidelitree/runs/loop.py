@@ -314,6 +314,7 @@ class Loop(Generic[T]):
                 if not self.counted.book.seen:
                     raise
                 self.cut_short = True
+                self.counted.interrupted()
                 return "interrupted"
             if not self.counted.book.seen:
                 raise ParameterError(
