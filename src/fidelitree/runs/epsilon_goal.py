@@ -186,7 +186,8 @@ class EpsilonGoal:
         else:
             gain = min(self._running(loop) - way.cost, best.delay)
             likely = economics.AIM * self.aim(best.candidate.tree)
-            shows, loss = evidence.shows(likely, self._portion(loop)), best.failure
+            waiting = self._portion(loop) if loop.source.labels_left else 0  # no answers come where a table has ended
+            shows, loss = evidence.shows(likely, waiting), best.failure
         if economics.pays(way.chance, gain, shows, loss):
             loop.open(best.candidate)
 
