@@ -429,7 +429,14 @@ def test_no_single_forgery_is_confirmed(folder: Folder, soak: bool) -> None:
         for place, each in enumerate(ways.values())
         if (turn + place) % 2 or each[0].file == "tested.json"
     ]
-    assert [str(one) for one in (forgeries if soak else some) if folder.confirms(one)] == []
+    assert [
+        str(one) for one in (forgeries if soak else some) if folder.confirms(one) and not harmless(folder, one)
+    ] == []
+
+
+def harmless(folder: Folder, forgery: Forgery) -> bool:
+    """Of a tree that was tested itself, version 1 of its certificate says the same."""
+    return forgery.name == "certificate.json: version" and not (folder.path / "tested.json").exists()
 
 
 def test_no_pair_of_forgeries_is_confirmed(folder: Folder, soak: bool) -> None:

@@ -173,7 +173,7 @@ class Counted:
         """BudgetSpent where so many more labels are too many; a run that is replayed ends where and as it did."""
         self._look(purpose != "certify")
         if self.ending is not None and self.questions >= self.ending.questions and not self._cut_after():
-            if self.ending.reason.endswith("interrupted"):
+            if self.ending.interrupted:
                 raise KeyboardInterrupt
             raise BudgetSpent(self.ending.reason)
         self.budget.check(max(self.asked, self.paid) + rows)
@@ -186,14 +186,31 @@ class Counted:
         """Whether a share of the time is over; told to a replay by the run that it repeats."""
         return self._looked_late(lambda: self.budget.gone > share)
 
+    def interrupted(self) -> None:
+        """Note that an interrupt came after this look at the clock: a replay is interrupted at the next one."""
+        if self.ending is None:
+            self.late_looks.append((self.looks + 1, 0))
+        elif self.ending.late_looks:
+            self.late_looks.append(self.ending.late_looks[-1])
+
+    def _hear(self) -> None:
+        """Be interrupted where the run was that is replayed."""
+        ending = self.ending
+        if ending is not None and ending.interrupted and ending.late_looks and self.looks >= ending.late_looks[-1][0]:
+            raise KeyboardInterrupt
+
     def _look(self, learning: bool) -> None:
         if self.budget.max_seconds is None:  # a search looks at every node
             self.looks += 1
+            if self.ending is not None:
+                self._hear()
         elif self._looked_late(lambda: self._late(learning)):
             raise BudgetSpent(self.budget.time_over)
 
     def _looked_late(self, late: Callable[[], bool]) -> bool:
         self.looks += 1
+        if self.ending is not None:
+            self._hear()
         if self.budget.max_seconds is None:
             return False
         if self.ending is not None and self.ending.late_looks:

@@ -227,6 +227,7 @@ def _learnt(counted: Counted, space: World, goal: Goal, observer: Observer) -> D
             if not counted.book.seen:
                 raise
             ended, loop.cut_short = "interrupted", True
+            counted.interrupted()
     if isinstance(ended, Outcome):
         outcome, reason = _reached(session, ended)
     else:  # no promise about its splits is kept by a tree that was only the best so far

@@ -77,7 +77,7 @@ HOPELESS_FROM = 8_000  # answers from which on the fall of errors is believed
 FAR_AHEAD = 100_000  # answers up to which it is carried on
 HOPE = 2.0  # times the steepest fall seen: a search may be about to find its way
 ENOUGH_A_LEAF = 250  # answers: where leaves are few, a search that fails on so many for each of them has failed
-NO_DOUBT = 6.0  # standard deviations of what was fitted above epsilon: the leaves that are allowed are too few
+NO_DOUBT = 4.0  # standard deviations of what was fitted above epsilon: the leaves that are allowed are too few
 LATE = 0.6  # of a budget: from then on what cannot be certified any more is tested for what it is
 LOOK_BACK = 1.9, 7.0  # times fewer answers: how far to look back for a fall
 

@@ -99,6 +99,11 @@ class EpsilonGoal:
         """Always: what tests a tree teaches the next one."""
         return True
 
+    @property
+    def largest(self) -> float:
+        """As many leaves as may be."""
+        return math.inf if self._max_leaves is None else self._max_leaves
+
     def wanted(self, loop: Loop[Outcome | AskAll]) -> Sequence[int]:
         """Return all sizes that there are enough answers for."""
         return [size for size in self._sizes if size <= max(1, loop.known // economics.ROWS_A_LEAF)]
@@ -121,9 +126,9 @@ class EpsilonGoal:
         return any(self._left(loop, one).chance > economics.UNLIKELY for one in loop.attempts.all)
 
     def needed(self, loop: Loop[Outcome | AskAll]) -> float:
-        """Return the answers after which a test may be over."""
+        """Return the answers after which a test may be over; before tests, those that a budget leaves for learning."""
         if not self.testing(loop):
-            return math.inf
+            return self._may_teach(loop)
         if self._known is not None and not self._known.judged(loop.attempts):
             return 1
         aims = [(one, self.aim(one.tree)) for one in loop.attempts.all]
@@ -136,8 +141,7 @@ class EpsilonGoal:
 
     def proposals(self, loop: Loop[Outcome | AskAll]) -> list[Candidate]:
         """Return the trees that may be tested."""
-        most = math.inf if self._max_leaves is None else self._max_leaves
-        return [one for one in loop.proposals if one.size <= most and loop.attempts.of(one.tree) is None]
+        return [one for one in loop.proposals if one.size <= self.largest and loop.attempts.of(one.tree) is None]
 
     def done(self, loop: Loop[Outcome | AskAll]) -> Outcome | AskAll | None:
         """Return the cheapest ending, once there is one and nothing better is likely."""
@@ -186,7 +190,8 @@ class EpsilonGoal:
         else:
             gain = min(self._running(loop) - way.cost, best.delay)
             likely = economics.AIM * self.aim(best.candidate.tree)
-            shows, loss = evidence.shows(likely, self._portion(loop)), best.failure
+            waiting = self._portion(loop) if loop.source.labels_left else 0  # no answers come where a table has ended
+            shows, loss = evidence.shows(likely, waiting), best.failure
         if economics.pays(way.chance, gain, shows, loss):
             loop.open(best.candidate)
 
@@ -341,11 +346,23 @@ class EpsilonGoal:
 
     def _too_late(self, loop: Loop[Outcome | AskAll]) -> str:
         """Why learning is over: nothing is under test, and what is left of a budget could certify nothing."""
-        limit, left = loop.counted.budget.max_queries, loop.counted.left
-        if limit is None or left is None or loop.attempts.all or loop.counted.asked < economics.LATE * limit:
-            return ""
-        exact = self._known is not None or self._points(loop) < math.inf
-        return "" if exact or left >= loop.attempts.at_best else f"max_queries = {limit}"
+        limit, left = loop.counted.budget.max_queries, self._left_to_certify(loop)
+        late = limit is not None and loop.counted.asked >= economics.LATE * limit and left < 0
+        return f"max_queries = {limit}" if late and not loop.attempts.all else ""
+
+    def _may_teach(self, loop: Loop[Outcome | AskAll]) -> float:
+        """Answers that may teach before tests; fewer where a usual portion leaves too few to certify anything."""
+        limit, left = loop.counted.budget.max_queries, self._left_to_certify(loop)
+        if limit is None or left >= self._portion(loop):
+            return math.inf
+        return max(1.0, left, economics.LATE * limit - loop.counted.asked)
+
+    def _left_to_certify(self, loop: Loop[Outcome | AskAll]) -> float:
+        """Labels that a budget leaves beyond those of a test at its best; no limit where none has to be made."""
+        left = loop.counted.left
+        if left is None or self._known is not None or self._points(loop) < math.inf:
+            return math.inf
+        return left - loop.attempts.at_best
 
     def _any_hope(self, loop: Loop[Outcome | AskAll]) -> bool:
         ways = [self._left(loop, one) for one in loop.attempts.all]

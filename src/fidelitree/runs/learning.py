@@ -43,6 +43,11 @@ class EverySize:
     sizes: list[int]
     """The numbers of leaves that trees are fitted for."""
 
+    @property
+    def largest(self) -> float:
+        """The largest size."""
+        return self.sizes[-1]
+
     def wanted(self, loop: Loop[Any]) -> Sequence[int]:
         """Return all sizes."""
         return self.sizes

@@ -89,6 +89,10 @@ class RunGoal(Protocol[T]):
     def learning(self) -> bool:
         """Whether answers are still to teach."""
 
+    @property
+    def largest(self) -> float:
+        """The most leaves of a tree that may be returned, as far as there is a limit."""
+
     def wanted(self, loop: Loop[T]) -> Sequence[int]:
         """Return the numbers of leaves that trees are looked at for."""
 
@@ -293,7 +297,8 @@ class Loop(Generic[T]):
 
     def trees(self) -> list[Tree]:
         """Return the best tree and the best constant: what is tested on the way, so that no ending is without."""
-        best = sorted(self.proposals, key=lambda one: (one.evidence.rate, -one.size))[:1]
+        allowed = (one for one in self.proposals if one.size <= self.goal.largest)
+        best = sorted(allowed, key=lambda one: (one.evidence.rate, -one.size))[:1]
         return [*(one.tree for one in best), *([self.session.constant(self.archive.codes)] if self.known else [])]
 
     @property
@@ -331,6 +336,7 @@ class Loop(Generic[T]):
                 if not self.counted.book.seen:
                     raise
                 self.cut_short = True
+                self.counted.interrupted()
                 return "interrupted"
             if not self.counted.book.seen:
                 raise ParameterError(

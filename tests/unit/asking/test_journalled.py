@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from contextlib import nullcontext
 from types import SimpleNamespace
@@ -19,6 +20,7 @@ from fidelitree.asking.journal.run import Run
 from fidelitree.asking.journalled import ASKED_AGAIN, Journalled, Replayed, ask_again, name_of
 from fidelitree.certificates import standalone
 from fidelitree.runs.agree.verify import replay
+from fidelitree.search.local.iterated import Refiner
 from fidelitree.targets.labels import LabelBook
 from journals import BITS, MIXED, Counting, alike, drawn, on_bits, on_mixed
 
@@ -294,6 +296,32 @@ def test_an_interrupt_while_the_target_is_asked_is_replayed(path: Path) -> None:
     assert result.reason == "interrupted"
     assert alike(replay(path, BITS), result)
     assert ft.journal.info(path).ended == "interrupted"
+
+
+@pytest.mark.parametrize("door", [ft.distill, ft.frontier], ids=["distill", "frontier"])
+@pytest.mark.parametrize("search", [2, 9, 16])
+def test_an_interrupt_inside_a_search_is_replayed(
+    path: Path, monkeypatch: pytest.MonkeyPatch, door: Any, search: int
+) -> None:
+    """Which is where most of them come: the journal listed no attempt for what the search would have found."""
+    searches, know = itertools.count(1), Refiner.know
+
+    def interrupted(refiner: Refiner, tree: Any) -> None:
+        if next(searches) == 3 * search:
+            raise KeyboardInterrupt
+        know(refiner, tree)
+
+    space = ft.ProductSpace([ft.Numeric(name, 0, 1) for name in "abc"])
+    told: dict[str, Any] = {"epsilon": 0.02} if door is ft.distill else {}
+    with monkeypatch.context() as patch:
+        patch.setattr(Refiner, "know", interrupted)
+        result = door(lambda batch: batch["a"] + batch["b"] > 1, space, seed=4, journal=path, max_queries=900, **told)
+    assert result.reason == "interrupted"
+    again = replay(path, space)
+    if door is ft.frontier:
+        assert [one.tree for one in again] == [one.tree for one in result]
+    else:
+        assert alike(again, result)
 
 
 @pytest.mark.parametrize("written", [True, False], ids=["after it is written", "before"])

@@ -201,6 +201,18 @@ def test_a_test_that_rows_do_not_suffice_for_is_not_begun() -> None:
     assert opened(loop) == []
 
 
+@pytest.mark.parametrize("errors", range(8, 24))
+def test_where_no_row_is_left_to_learn_from_something_is_opened_or_given_up(errors: int) -> None:
+    """Or else the run would wait for answers that never come."""
+    rows = ft.Rows({f"x{i}": np.random.default_rng(i).random(960) < 0.3 for i in range(24)})
+    loop = run(0.15, space=rows)
+    inner = loop.source.label(480)
+    loop.archive.add(inner, loop.counted.ask(inner, "label"))
+    candidate(loop, 4, errors, 110)
+    assert not loop.source.labels_left
+    assert loop.goal.instead(loop) is not None or opened(loop) == [4]
+
+
 def test_evidence_is_nothing_that_an_attempt_counts() -> None:
     """However good a tree has looked, its own test begins with nothing, at the level of its number."""
     loop = asked(run())

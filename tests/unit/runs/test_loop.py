@@ -75,6 +75,10 @@ class Recording:
     def learning(self) -> bool:
         return self.known < self.learns and not (self.closed and self.opened)
 
+    @property
+    def largest(self) -> float:
+        return max(self.sizes)
+
     def wanted(self, loop: Loop[str]) -> Sequence[int]:
         return self.sizes
 

@@ -38,12 +38,18 @@ class Ending:
 
     ``late_looks`` are the looks at the clock that found a limited time, or its part for learning, to be over, each
     with the inputs that were answered by then of a batch that was cut off. How often a run looks depends on its answers
-    alone, so a replay is struck at the same looks.
+    alone, so a replay is struck at the same looks. Of a run that was interrupted the last one is that after which the
+    interrupt is heard, be it in the middle of a search.
     """
 
     questions: int
     reason: str
     late_looks: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether it was an interrupt."""
+        return self.reason.endswith("interrupted")
 
 
 class Journal:
