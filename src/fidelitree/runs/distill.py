@@ -46,9 +46,6 @@ StrategyName = Literal["auto", "influence", "smallest"]
 Preference = Literal["queries", "leaves", "rounds"]
 STRATEGIES = ("auto", "influence", "smallest")
 PREFERENCES = ("queries", "leaves", "rounds")
-WORTHWHILE = 2_000  # queries from which on a search for fewer leaves is begun
-SEARCH = 900  # its proposals
-UNDECIDED = 2_000  # over epsilon: answers that may go into deciding whether a smaller tree will do
 
 
 def distill(

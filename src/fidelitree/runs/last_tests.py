@@ -45,24 +45,6 @@ def close_enough(attempt: Attempt, epsilon: float) -> bool:
     return attempt.certifies(epsilon) or attempt.error_bound <= TIGHT * share + min(SLACK, epsilon)
 
 
-def still_certified(session: Session, outcomes: Sequence[Outcome]) -> Steps[Outcome]:
-    """The smallest of some outcomes, each of which was certified, by all that was counted since.
-
-    Tests that went on for a smaller tree count for the others, too, and may end with none of them certified. Then they
-    go on, for as many answers again at most.
-    """
-    epsilon = session.attempts.epsilon
-    most = 2 * max(one.attempt.samples for one in outcomes)
-    while True:
-        good = [one for one in outcomes if one.error_bound <= epsilon]
-        if good:
-            return min(good, key=lambda one: (one.tree.size, one.error_bound))
-        best = min(outcomes, key=lambda one: (one.error_bound, one.tree.size))
-        if all(one is best for one in outcomes) or best.attempt.samples >= most:
-            return best
-        yield Tests(max(_BATCH, best.attempt.samples // _PART))
-
-
 def put_to_test(outcome: Outcome, session: Session) -> Outcome:
     """The same tree with a bound of its own, where that is lower: what it has from a larger tree is not close."""
     try:

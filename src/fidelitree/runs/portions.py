@@ -61,7 +61,8 @@ class InRounds:
             return economics.FIRST_ROUND
         taught, last = trend.errors[-1] if trend.errors else (known, 0.0)
         if needed == math.inf or last > economics.DOUBTFUL * self.epsilon:
-            return max(economics.FIRST_ROUND, economics.TEACHES * known)
+            teaches = min(economics.TEACHES * known, economics.HOPELESS_FROM)  # then it is seen whether that is in vain
+            return max(economics.FIRST_ROUND, teaches)
         expected = last * (taught / known) ** economics.fall(trend.errors)
         return max(economics.SPARE * needed, min(self._test(expected, needed), economics.TEST * known))
 
