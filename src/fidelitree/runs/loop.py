@@ -210,17 +210,19 @@ class Loop(Generic[T]):
 
     def _judge(self, seen: Answered) -> None:
         """Count errors of trees that these answers have not taught."""
-        labels, shares = self.counted.labels(seen.codes), []
+        if not len(seen.codes):
+            return
+        labels, errors = self.counted.labels(seen.codes), []
         for one in self.proposals:
             wrong = self._wrong(one.tree, seen, labels)
-            shares.append(float(np.mean(wrong)))
-            one.evidence = one.evidence.and_(int(np.count_nonzero(wrong)), len(labels))
+            errors.append(int(np.count_nonzero(wrong)))
+            one.evidence = one.evidence.and_(errors[-1], len(labels))
             if one.older is not None:
                 older = self._wrong(one.older, seen, labels)
                 counts = (int(np.count_nonzero(part)) for part in (older, wrong, older != wrong))
                 one.pair = one.pair.and_(len(labels), *counts)
-        if shares and len(labels):
-            self._errors.append((self.known, min(shares)))
+        if errors:
+            self._errors.append((self.known, min(errors) / len(labels)))
 
     def _tell(self) -> None:
         """Note how the trees under test are doing; before there are any, how the best one is."""

@@ -13,6 +13,7 @@ import fidelitree as ft
 import reference
 from driving import loop_over
 from fidelitree.runs.economics import QUERIES, Evidence
+from fidelitree.runs.epsilon_goal import EpsilonGoal
 from fidelitree.runs.influence_goal import KAPPA, InfluenceGoal, _closeness
 from fidelitree.runs.loop import Candidate
 from fidelitree.runs.outcome import Outcome
@@ -85,7 +86,7 @@ def test_twice_the_disagreement_is_not_enough_for_other_features(kind: str) -> N
 
 def under_test(tree: ft.Tree, epsilon: float = 0.1, **limits: Any) -> Loop[Any]:
     """A run that has opened an attempt for a tree, and counted nothing."""
-    loop = loop_over(None, tree.predict, SPACE, epsilon, **limits)
+    loop = loop_over(EpsilonGoal(epsilon, QUERIES), tree.predict, SPACE, epsilon, **limits)
     loop.goal = InfluenceGoal(epsilon, QUERIES, loop.counted)
     loop.attempts.open(tree)
     return loop
@@ -131,7 +132,7 @@ def test_where_leaves_are_limited_the_promise_about_splits_is_kept_and_the_error
 
 
 def test_only_the_tree_with_the_fewest_errors_is_worth_a_test() -> None:
-    loop = loop_over(None, TREE.predict, SPACE, 0.1)
+    loop = loop_over(EpsilonGoal(0.1, QUERIES), TREE.predict, SPACE, 0.1)
     goal = InfluenceGoal(0.1, QUERIES, loop.counted)
     for size, errors in ((1, 30), (3, 12), (8, 2)):
         found = Candidate(ft.targets.balanced(SPACE, 3, size) if size > 1 else ft.Tree.constant(SPACE, 0))

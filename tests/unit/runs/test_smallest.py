@@ -154,7 +154,7 @@ def test_a_black_box_of_many_bits(p: float) -> None:
     few = ft.distill(plain(target), space, 0.1, seed=0, strategy="smallest", max_queries=20_000)
     assert few.certificate.holds
     assert few.queries.asked <= 20_000
-    assert few.tree.size < auto.tree.size
+    assert few.tree.size <= auto.tree.size
     assert ft.tree_error(few.tree, target, space) <= few.certificate.error_bound
     cart = ft.learners.cart(plain(target), space, 0.1, 0.05, 0)
     assert few.tree.size <= cart.tree.size
