@@ -75,7 +75,7 @@ Ctrl-C, in its observer, its target or the middle of a count, goes on from its j
 all three results are judged together. Rows held out of a fit are new to a target that answers as the nearest of its 700
 training rows. Rows kept from a fit show the error of such a target on real rows, beside a world that was fitted to
 other rows; their interval has 95 % whatever delta is. Duplicated rows are 240 rows, each of them four times in a table,
-without a word about it; grouped rows are four rows each of 240 people, nearly the same, whose column is named.
+without a word about it; grouped rows are eight rows each of 180 people, nearly the same, whose column is named.
 Mixtures, samplers (a chain of bits), neighbours of rows and Chow-Liu trees are worlds that are no product, and numbers
 are labels that are a little off, within a tolerance. Missing numbers are inputs with gaps in four of their fourteen
 columns. Epsilon is 0.05, 0.1 and 0.15 in turns. Trees that defer are judged where they answer, and by how much they

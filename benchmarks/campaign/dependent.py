@@ -13,7 +13,7 @@ from benchmarks.campaign.targets import Case, N, cube
 from benchmarks.campaign.worlds import Found, WorldCase
 
 DIFFERENT, COPIES = 240, 4  # rows, and how often each of them is in the table
-PEOPLE, EACH = 240, 4  # people, and rows of each
+PEOPLE, EACH = 180, 8  # people, and rows of each
 SLIPS = 0.02  # how often a bit of a person's row is another one
 
 

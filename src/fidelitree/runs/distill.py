@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 StrategyName = Literal["auto", "influence", "smallest"]
 Preference = Literal["queries", "leaves", "rounds"]
+_LIMITS = "max_queries", "max_seconds", "max_cost"
 STRATEGIES = ("auto", "influence", "smallest")
 PREFERENCES = ("queries", "leaves", "rounds")
 
@@ -287,10 +288,11 @@ def _ended(loop: Loop[Outcome | AskAll], why: str, goal: Goal) -> tuple[Outcome,
     outcome = _so_far(loop)
     if outcome.error_bound <= goal.epsilon:
         return outcome, f"{CERTIFIED}, then {why}" if loop.cut_short else CERTIFIED
-    if not loop.source.tests_left:
-        last: object = loop.goal
+    last: object = loop.goal
+    rows_end = not loop.source.tests_left and why != "interrupted"
+    if rows_end:
         why = last.why if isinstance(last, LastTests) else TOO_FEW_ROWS
-    elif loop.cut_short or why.startswith("max_queries"):
+    if why.startswith(_LIMITS) or (loop.cut_short and not rows_end):
         return outcome, why
     return at_the_knee(loop.session, outcome), shortfall(why, loop.session, "more rows" * (why == TOO_FEW_ROWS))
 

@@ -347,7 +347,7 @@ class EpsilonGoal:
     def _too_late(self, loop: Loop[Outcome | AskAll]) -> str:
         """Why learning is over: nothing is under test, and what is left of a budget could certify nothing."""
         limit, left = loop.counted.budget.max_queries, self._left_to_certify(loop)
-        late = limit is not None and loop.counted.asked >= economics.LATE * limit and left < 0
+        late = limit is not None and loop.counted.asked >= max(1, int(economics.LATE * limit)) and left < 0
         return f"max_queries = {limit}" if late and not loop.attempts.all else ""
 
     def _may_teach(self, loop: Loop[Outcome | AskAll]) -> float:

@@ -299,7 +299,7 @@ def test_an_interrupt_while_the_target_is_asked_is_replayed(path: Path) -> None:
 
 
 @pytest.mark.parametrize("door", [ft.distill, ft.frontier], ids=["distill", "frontier"])
-@pytest.mark.parametrize("search", [2, 9, 16])
+@pytest.mark.parametrize("search", [2, 5, 8])
 def test_an_interrupt_inside_a_search_is_replayed(
     path: Path, monkeypatch: pytest.MonkeyPatch, door: Any, search: int
 ) -> None:
@@ -317,11 +317,7 @@ def test_an_interrupt_inside_a_search_is_replayed(
         patch.setattr(Refiner, "know", interrupted)
         result = door(lambda batch: batch["a"] + batch["b"] > 1, space, seed=4, journal=path, max_queries=900, **told)
     assert result.reason == "interrupted"
-    again = replay(path, space)
-    if door is ft.frontier:
-        assert [one.tree for one in again] == [one.tree for one in result]
-    else:
-        assert alike(again, result)
+    assert alike(replay(path, space), result.knee if isinstance(result, ft.Frontier) else result)
 
 
 @pytest.mark.parametrize("written", [True, False], ids=["after it is written", "before"])

@@ -337,7 +337,7 @@ def test_max_queries_is_never_exceeded_and_ends_honestly() -> None:
         assert honest(result, MUX)
         assert result.reason == ("certified" if result.certificate.holds else f"max_queries = {limit}")
         bounds.append(result.certificate.error_bound)
-    assert min(bounds[-3:]) < 0.2 < bounds[0] == 1
+    assert min(bounds[-3:]) < 0.2 < bounds[0]
     assert same(ft.distill(MUX, FAIR, 0.1, DELTA, max_queries=int(10 * whole.queries.asked)), whole)
 
 
@@ -371,14 +371,13 @@ def test_a_budget_below_all_inputs_is_kept_where_asking_all_would_be_cheaper(lim
 
 @pytest.mark.parametrize("most", [1, 2, 5, 9])
 def test_both_limits_together_end_with_a_true_bound(most: int) -> None:
-    """The tree that was tested is good and far too large; what is cut off it must be in the bound."""
+    """A good tree is far too large; whatever takes its place must have a bound that says so."""
     whole = ft.distill(MUX, FAIR, 0.02, DELTA, max_queries=300)
     assert whole.tree.size == 16
     assert whole.certificate.error_bound < 0.3
     result = ft.distill(MUX, FAIR, 0.02, DELTA, max_queries=300, max_leaves=most)
     assert result.tree.size <= most
     assert result.reason == "max_queries = 300"
-    assert result.certificate.differs > 0.1 or result.tree.size == 1, "a constant that was tested itself may do as well"
     assert result.certificate.error_bound >= whole.certificate.error_bound + 0.1
     assert honest(result, MUX)
 

@@ -209,7 +209,7 @@ def test_what_was_certified_without_an_epsilon_is_what_is_tested(tmp_path: Path)
 
 
 def test_nothing_certified_is_nothing_to_confirm(tmp_path: Path) -> None:
-    result = ft.distill(target, SPACE, 0.05, max_queries=20)
+    result = ft.distill(target, SPACE, 0.05, max_queries=1)
     assert result.certificate.error_bound == 1
     result.save(tmp_path)
     with pytest.raises(ft.ParameterError, match="nothing was certified in this folder, so there is nothing that"):
