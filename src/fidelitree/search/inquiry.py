@@ -1,6 +1,7 @@
 """Inputs of one's own choice, and the tree that they lead to; what is asked here teaches, and is never counted.
 
-Over bits, walks between two inputs find the features that matter, whatever correlates with the label (`BitLearner`).
+Over bits, walks between two inputs find the features that matter, whatever correlates with the label (`BitLearner`), and stars
+the first splits of deep trees (`RegionLearner`).
 Elsewhere nothing is chosen.
 """
 
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.search.bits.learner import BitLearner
+from fidelitree.search.bits.regions import RegionLearner
 from fidelitree.spaces.draw import Stream
 from fidelitree.trees.nested import build, size
 
@@ -50,13 +51,13 @@ class BitInquiry(Inquiry):
         """Walks are in this many ``parts``."""
         random = np.random.default_rng(np.random.SeedSequence(list(Stream.named(seed, "walk").key)))
         self._space, self._book = space, book
-        self._learner = BitLearner(len(space), random, watch, parts)
+        self._learner = RegionLearner(len(space), random, watch, parts)
         self._ended = False
 
     @property
     def known(self) -> int:  # type: ignore[override]
         """Inputs whose answers it knows."""
-        return self._learner.pool.size
+        return self._learner.known
 
     @property
     def confirmed(self) -> int:  # type: ignore[override]
