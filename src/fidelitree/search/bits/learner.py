@@ -105,16 +105,12 @@ class BitLearner:
     @property
     def _lost(self) -> bool:
         """Whether trees keep being wrong; a table that is wrong somewhere may need one more feature."""
-        return self.tabulates or self._crowded or self._misses
+        return self.tabulates or self._crowded or self.missed >= LOST
 
     @property
-    def _misses(self) -> bool:
-        return sum(self._recent) >= LOST * RECENT
-
-    @property
-    def misses(self) -> bool:
-        """Whether trees keep being wrong about new inputs, and no table will do."""
-        return self._misses and not self.tabulates
+    def missed(self) -> float:
+        """The share of mistakes about recent inputs; 0 as long as there are few."""
+        return sum(self._recent) / RECENT
 
     @property
     def _crowded(self) -> bool:

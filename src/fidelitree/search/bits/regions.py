@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from fidelitree.trees.nested import Nested
 
 STALLED = 192  # drawn answers of a region: a target that a look-ahead sees into is known by then
+MISSED, MISSED_BELOW = 1 / 3, 1 / 6
+UNION = 1
 BY_HEART = 6  # drawn answers for each leaf: a tree with fewer has only learnt them by heart
 WALKS = 24  # walks between drawn inputs that name the features of a race, where there are too many to flip them all
 
@@ -40,6 +42,7 @@ class RegionLearner:
         self._bits, self._codes = np.empty((0, features), np.uint8), np.empty(0, np.intp)  # as they were drawn
         self._split: tuple[int, RegionLearner, RegionLearner] | None = None
         self._given_up = False
+        self._tried = set[int]()
         self._made: Nested | None = None
 
     @property
@@ -68,17 +71,18 @@ class RegionLearner:
 
     def learn(self, bits: Bits, codes: Codes) -> Steps[None]:
         """Take answers to drawn inputs in, and ask about others; a region that stalls is divided."""
-        if self._split is not None:
-            feature, *sides = self._split
-            for value, side in enumerate(sides):
-                here = bits[:, feature] == value
-                if here.any():
-                    yield from side.learn(bits[here], codes[here])
-            return
         self._keep(bits, codes)
-        yield from self.learner.learn(bits, codes)
-        if self._stalled:
-            yield from self._divide()
+        if self._split is None:
+            yield from self.learner.learn(bits, codes)
+            if self._stalled:
+                yield from self._race()
+            return
+        feature, *sides = self._split
+        for value, side in enumerate(sides):
+            here = bits[:, feature] == value
+            if here.any():
+                yield from side.learn(bits[here], codes[here])
+        yield from self._turn()
 
     def _keep(self, bits: Bits, codes: Codes) -> None:
         self._bits, self._codes = np.concatenate([self._bits, bits]), np.concatenate([self._codes, codes])
@@ -86,24 +90,43 @@ class RegionLearner:
     @property
     def _stalled(self) -> bool:
         """Whether the tree keeps being wrong, and has about as many leaves as it was told answers."""
-        sketch = self.learner.sketch
-        if self._given_up or len(self._codes) < STALLED or not self.learner.misses or sketch is None:
+        learner, drawn = self.learner, len(self._codes)
+        if self._given_up or drawn < STALLED or learner.tabulates or learner.sketch is None:
             return False
-        return size(sketch) * BY_HEART > len(self._codes)
+        return learner.missed >= (MISSED_BELOW if self._path else MISSED) and size(learner.sketch) * BY_HEART > drawn
 
-    def _divide(self) -> Steps[None]:
+    def _race(self) -> Steps[None]:
         """Split the region by its most influential feature, unless no feature is influential enough."""
         candidates = [feature for feature in range(self._features) if feature not in self._path]
         if not self.learner.all_searched:
             candidates = yield from self._walked()
         stars = Stars(self._bits, self._codes, self.learner.answers)
         feature = yield from most_influential(stars, candidates)
-        if feature is None:
-            self._given_up = True
-            return
-        no = yield from self._side(feature, 0)
-        yes = yield from self._side(feature, 1)
+        self._given_up = feature is None
+        if feature is not None:
+            yield from self._divide(feature, self.learner.pool.bits, self.learner.pool.codes)
+
+    def _divide(self, feature: int, bits: Bits, codes: Codes, deep: tuple[bool, bool] = (False, False)) -> Steps[None]:
+        self._tried.add(feature)
+        no = yield from self._side(feature, 0, bits, codes, deep[0])
+        yes = yield from self._side(feature, 1, bits, codes, deep[1])
         self._split = feature, no, yes
+
+    def _turn(self) -> Steps[None]:
+        """Put first what both sides are split by."""
+        if self._split is None: return
+        _, no, yes = self._split
+        if no._split is None or yes._split is None or no._split[0] != yes._split[0]:
+            return
+        feature = no._split[0]
+        if feature in self._tried: return
+        deep = tuple(any(side._split[1 + value]._split is not None for side in (no, yes)) for value in (0, 1))
+        pools = [one.learner.pool for one in self._ends()]
+        bits, codes = (np.concatenate([getattr(pool, name) for pool in pools]) for name in ("bits", "codes"))
+        yield from self._divide(feature, bits, codes, deep)
+
+    def _ends(self):
+        return [self] if self._split is None else [*self._split[1]._ends(), *self._split[2]._ends()]
 
     def _walked(self) -> Steps[list[int]]:
         """Features by walks between drawn inputs with different labels: likelier the more influence they have."""
@@ -112,13 +135,15 @@ class RegionLearner:
             others = np.flatnonzero(codes != codes[one])
             two = others[self._random.integers(len(others))]
             found.add((yield from self.learner.walk(self._bits[one], self._bits[two], int(codes[one]))))
-        return sorted(found)
+        return sorted(found.union(self.learner.relevant) if UNION else found)
 
-    def _side(self, feature: int, value: int) -> Steps[RegionLearner]:
+    def _side(self, feature: int, value: int, bits: Bits, codes: Codes, deep: bool) -> Steps[RegionLearner]:
         """The learner of one side of a split, which knows all that is known there."""
         side = RegionLearner(self._features, self._random, self._watch, self._parts, [*self._path, feature])
-        drawn, pool = self._bits[:, feature] == value, self.learner.pool
-        here = pool.bits[:, feature] == value
+        drawn = self._bits[:, feature] == value
+        here = bits[:, feature] == value
         side._keep(self._bits[drawn], self._codes[drawn])
-        yield from side.learner.learn(pool.bits[here], pool.codes[here])
+        yield from side.learner.learn(bits[here], codes[here])
+        if deep:
+            yield from side._race()
         return side
