@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 STALLED = 192  # drawn answers of a region: a target that a look-ahead sees into is known by then
 MISSED, MISSED_BELOW = 1 / 3, 1 / 6
-UNION = 1
+UNION = 0
 BY_HEART = 6  # drawn answers for each leaf: a tree with fewer has only learnt them by heart
 WALKS = 24  # walks between drawn inputs that name the features of a race, where there are too many to flip them all
 
