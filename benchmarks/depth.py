@@ -117,9 +117,7 @@ def compare(cases: list[tuple[int, int]], labels: list[str], seeds: range, say: 
     for depth, features in cases:
         for kind in labels:
             for epsilon in EPSILONS:
-                made = [
-                    measure(BalancedTree(features, depth, kind, seed), features, epsilon, seed) for seed in seeds
-                ]
+                made = [measure(BalancedTree(features, depth, kind, seed), features, epsilon, seed) for seed in seeds]
                 say(f"depth {depth}, n = {features:<4}{kind:<8}{epsilon:<5}{told(made)}")
                 totals.setdefault(depth, []).extend(made)
     for depth, runs in totals.items():

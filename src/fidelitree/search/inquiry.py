@@ -1,8 +1,8 @@
 """Inputs of one's own choice, and the tree that they lead to; what is asked here teaches, and is never counted.
 
-Over bits, walks between two inputs find the features that matter, whatever correlates with the label (`BitLearner`), and stars
-the first splits of deep trees (`RegionLearner`).
-Elsewhere nothing is chosen.
+Over bits, walks between two inputs find the features that matter, whatever correlates with the label (`BitLearner`),
+and stars find the first splits of trees that are deeper than a look-ahead sees (`RegionLearner`). Elsewhere nothing is
+chosen.
 """
 
 from __future__ import annotations

@@ -42,6 +42,8 @@ class Stars(NamedTuple):
 def most_influential(stars: Stars, features: list[int]) -> Steps[int | None]:
     """The feature with the largest influence; None where no tree of a sensible size can begin with any of them."""
     worth, least = _worth(stars.centres, features), FAINT * _variance(stars.codes)
+    if not least:
+        return None
     alive = np.ones(len(features), np.bool_)
     gains: Floats = np.zeros((0, len(features)))
     for centre, code in zip(stars.centres[:CENTRES], stars.codes[:CENTRES], strict=True):
@@ -57,9 +59,7 @@ def most_influential(stars: Stars, features: list[int]) -> Steps[int | None]:
         if len(gains) == WARM and (means.max() < least or gains.sum() > UNSTABLE * WARM):
             return None
         alive &= ~_behind(gains, int(means.argmax()))
-    if not len(gains):
-        return None
-    means = np.where(alive, gains.mean(axis=0), -1.0)
+    means = np.where(alive, gains.sum(axis=0) / max(1, len(gains)), -1.0)
     return None if means.max() < least else features[int(means.argmax())]
 
 
