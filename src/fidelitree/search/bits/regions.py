@@ -15,9 +15,9 @@ import numpy as np
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.search.bits.learner import BitLearner
 from fidelitree.search.bits.pool import Bits, Codes, Pool
-from fidelitree.search.bits.sketch import is_one
-from fidelitree.search.bits.stars import Stars, most_influential
-from fidelitree.trees.nested import size
+from fidelitree.search.bits.sketch import is_one, predict
+from fidelitree.search.bits.stars import Stars, clearly_ahead, most_influential
+from fidelitree.trees.nested import size, tested
 
 if TYPE_CHECKING:
     from fidelitree.search.questions import Steps
@@ -27,6 +27,8 @@ STALLED = 192  # drawn answers of a region: a target that a look-ahead sees into
 BY_HEART = 6  # drawn answers for each leaf: a tree with fewer has only learnt them by heart
 MISSED, MISSED_BELOW = 1 / 3, 1 / 6  # of recent answers: what a stalled tree gets wrong; below a split, what one does
 WALKS = 24  # walks that name the features of a race where there are too many for stars: one in eight ends at the first
+LOOK_AGAIN = 1.25  # times the drawn answers of the last look: when the order of splits is looked at
+SEEN = 1_024  # inputs of such a look, which costs no label
 
 
 class RegionSplit(NamedTuple):
@@ -56,6 +58,7 @@ class RegionLearner:
         self._split: RegionSplit | None = None
         self._tried = set[int]()  # features that it was split by
         self._given_up = False
+        self._looked = 0  # drawn answers when the order of splits was looked at
         self._made: Nested | None = None
 
     @property
@@ -146,16 +149,31 @@ class RegionLearner:
             sides.append(side)
         self._split = RegionSplit(feature, *sides)
         self._tried.add(feature)
+        self._looked = self._drawn.size
 
     def _reorder(self) -> Steps[None]:
-        """Put first what both sides are split by: it was missed, by chance, when this region was."""
+        """Put another feature first if it should have been: its race was lost by chance."""
         assert self._split is not None, "only a split has sides"
-        below = [side._split for side in self._split[1:]]
-        no, yes = below
-        if no is None or yes is None or no.feature != yes.feature or no.feature in self._tried:
-            return
-        deep = [any(one.divided_by is not None for one in pair) for pair in zip(no[1:], yes[1:], strict=True)]
-        yield from self._split_by(no.feature, (deep[0], deep[1]))
+        no, yes = self._split.no._split, self._split.yes._split
+        if no is not None and yes is not None and no.feature == yes.feature:
+            feature = no.feature
+            deep = [any(side.divided_by is not None for side in pair) for pair in zip(no[1:], yes[1:], strict=True)]
+        else:
+            feature, deep = self._by_sketch(), [no is not None or yes is not None] * 2
+        if feature not in self._tried:
+            yield from self._split_by(feature, (deep[0], deep[1]))
+
+    def _by_sketch(self) -> int:
+        """The feature with the largest influence on the tree so far; that which was chosen, unless it is behind."""
+        assert self._split is not None, "only a split is reconsidered"
+        chosen, sketch = self._split.feature, self.sketch
+        if self._drawn.size < LOOK_AGAIN * self._looked or not isinstance(sketch, tuple):
+            return chosen
+        self._looked = self._drawn.size
+        if sketch[0].feature != chosen:  # both sides are the same
+            return chosen
+        rows, features = self._drawn.bits[-SEEN:], sorted(tested(sketch))
+        return clearly_ahead(rows, features, chosen, lambda bits: predict(sketch, bits))
 
     def _learners(self) -> Iterator[BitLearner]:
         """The learners of all its parts."""

@@ -63,6 +63,18 @@ def most_influential(stars: Stars, features: list[int]) -> Steps[int | None]:
     return None if means.max() < least else features[int(means.argmax())]
 
 
+def clearly_ahead(rows: Bits, features: list[int], chosen: int, answers: Callable[[Bits], Codes]) -> int:
+    """The feature with the largest influence where answers cost nothing; the ``chosen`` one unless it is behind."""
+    worth, codes = _worth(rows, features), answers(rows)
+    gains = np.empty((len(rows), len(features)))
+    for place, feature in enumerate(features):
+        flipped = rows.copy()
+        flipped[:, feature] ^= 1
+        gains[:, place] = (answers(flipped) != codes) * worth[place]
+    leader = int(gains.mean(axis=0).argmax())
+    return features[leader] if _behind(gains, leader)[features.index(chosen)] else chosen
+
+
 def _behind(gains: Floats, leader: int) -> NDArray[np.bool_]:
     """Which features are clearly behind the leader, star by star."""
     apart = gains[:, [leader]] - gains

@@ -79,7 +79,7 @@ def test_a_star_finds_the_root_of_a_tree_of_depth_7(seed: int) -> None:
     target = Deep(60, 7, seed)
     found, asked = star(target, drawn(60, CENTRES), list(range(60)))
     assert found == target.tests[0]
-    assert len(asked.inputs) < CENTRES * 60 / 3, "what is clearly behind is no longer flipped"
+    assert len(asked.inputs) < CENTRES * 60 / 2, "what is clearly behind is no longer flipped"
 
 
 def test_only_the_features_that_race_are_flipped() -> None:
@@ -155,7 +155,7 @@ def test_a_deep_tree_is_divided_at_its_root_and_learnt(n: int) -> None:
     fresh = drawn(n, 4_000, 9)
     assert found.divided_by == target.tests[0]
     assert np.mean(predict(found.sketch, fresh) != target(fresh)) < 0.1
-    assert found.known == 1_920 + len(asked.inputs)
+    assert 0 <= 1_920 + len(asked.inputs) - found.known < 10, "but for inputs that were drawn later, too"
 
 
 def test_the_same_seed_asks_the_same() -> None:
