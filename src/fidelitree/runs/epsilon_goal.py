@@ -151,7 +151,8 @@ class EpsilonGoal:
         if known is not None:
             return known
         good = [one for one in loop.attempts.all if one.certifies(self.epsilon)]
-        if not good:
+        if not good:  # one that was in hand may be lost while a smaller one is waited for
+            self._in_hand = math.inf
             return None
         ready, waits = self._endings(loop, good)
         self._in_hand = min(self._in_hand, ready[0])

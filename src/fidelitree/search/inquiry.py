@@ -1,7 +1,8 @@
 """Inputs of one's own choice, and the tree that they lead to; what is asked here teaches, and is never counted.
 
-Over bits, walks between two inputs find the features that matter, whatever correlates with the label (`BitLearner`).
-Elsewhere nothing is chosen.
+Over bits, walks between two inputs find the features that matter, whatever correlates with the label (`BitLearner`),
+and stars find the first splits of trees that are deeper than a look-ahead sees (`RegionLearner`). Elsewhere nothing is
+chosen.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.search.bits.learner import SEARCH_ALL, BitLearner
+from fidelitree.search.bits.regions import RegionLearner
 from fidelitree.spaces.draw import Stream
 from fidelitree.trees.nested import build, size
 
@@ -29,6 +31,7 @@ PART_SHOWN = 1 / 64  # of the answers that it knows: the same once these are mor
 BY_HEART = 2_000  # answers from which on a tree with few of them a leaf only repeats what it was told
 A_LEAF = 5  # answers a leaf, at least
 HOPELESS = 0.4  # of new inputs: if a tree has more of them wrong, walks may see what a search does not
+PARTS, SIDE_BY_SIDE = 6, 8  # of a walk, whose inputs are asked about in one call; walks that share their calls
 PATIENCE = 256  # answers before a search is given up for walks
 
 
@@ -54,16 +57,15 @@ class BitInquiry(Inquiry):
 
     shown = SHOWN
     """Answers that are taken in at a time."""
-    parts = 2
-    """Of a walk: the inputs between them are asked about in one call."""
-    walks = 1
-    """That go side by side."""
 
     def __init__(self, space: ProductSpace, book: LabelBook, seed: int, watch: Watch) -> None:
         random = np.random.default_rng(np.random.SeedSequence(list(Stream.named(seed, "walk").key)))
         self._space, self._book = space, book
-        self._learner = BitLearner(len(space), random, watch, parts=self.parts, side_by_side=self.walks)
+        self._learner = self._begun(random, watch)
         self._ended = False
+
+    def _begun(self, random: np.random.Generator, watch: Watch) -> BitLearner | RegionLearner:
+        return RegionLearner(len(self._space), random, watch)
 
     @property
     def chooses(self) -> bool:  # type: ignore[override]
@@ -73,7 +75,7 @@ class BitInquiry(Inquiry):
     @property
     def known(self) -> int:  # type: ignore[override]
         """Inputs whose answers it knows."""
-        return self._learner.pool.size
+        return self._learner.known
 
     @property
     def confirmed(self) -> int:  # type: ignore[override]
@@ -103,8 +105,10 @@ class FewRounds(BitInquiry):
     """Asks nothing while a search over all features does well; elsewhere it takes many steps of walks in one call."""
 
     shown = sys.maxsize
-    parts = 6
-    walks = 8
+    _learner: BitLearner
+
+    def _begun(self, random: np.random.Generator, watch: Watch) -> BitLearner:
+        return BitLearner(len(self._space), random, watch, parts=PARTS, side_by_side=SIDE_BY_SIDE)
 
     def _told(self, inner: NDArray[Any], codes: Codes) -> Steps[None]:
         learner = self._learner

@@ -48,11 +48,11 @@ T = TypeVar("T")
 Steps = Generator[Question, Answered, T]
 
 
-def together(several: Sequence[Steps[None]]) -> Steps[None]:
+def together(several: Sequence[Steps[Any]]) -> Steps[None]:
     """Take these steps side by side: what they choose to ask next is asked in one call."""
-    waiting: list[tuple[Steps[None], Answered | None]] = [(one, None) for one in several]
+    waiting: list[tuple[Steps[Any], Answered | None]] = [(one, None) for one in several]
     while waiting:
-        asked: list[tuple[Steps[None], Ask]] = []
+        asked: list[tuple[Steps[Any], Ask]] = []
         for one, answered in waiting:
             with suppress(StopIteration):
                 question = next(one) if answered is None else one.send(answered)

@@ -47,6 +47,17 @@ def size(nested: Nested) -> int:
     return leaves
 
 
+def tested(nested: Nested) -> set[int]:
+    """The features that a tree tests."""
+    found, waiting = set[int](), [nested]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, tuple):
+            found.add(node[0].feature)
+            waiting += node[1:]
+    return found
+
+
 def build(
     space: ProductSpace, nested: Nested, labels: Labels | Sequence[Any], places: Sequence[int] | None = None
 ) -> Tree:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.spaces.features import IsOne
+from fidelitree.trees.nested import size, tested
 
 if TYPE_CHECKING:
     from fidelitree.trees.nested import Nested
@@ -62,15 +63,7 @@ def _below(table: Codes, bits: list[int]) -> Nested:
 
 def crowded(nested: Nested) -> bool:
     """Whether a tree is no smaller than the table over its features, or not by much."""
-    tested: set[int] = set()
-    waiting, leaves = [nested], 0
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, tuple):
-            tested.add(node[0].feature)
-            waiting += node[1:]
-        leaves += not isinstance(node, tuple)
-    return crowds(leaves, len(tested))
+    return crowds(size(nested), len(tested(nested)))
 
 
 def crowds(leaves: int, features: int) -> bool:

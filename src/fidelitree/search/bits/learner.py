@@ -75,13 +75,19 @@ class BitLearner:
         self._judged: tuple[Nested | None, bool] = None, False  # the last of these, and whether it is crowded
 
     @property
-    def _all(self) -> bool:
+    def known(self) -> int:
+        """Inputs whose answers it knows."""
+        return self.pool.size
+
+    @property
+    def all_searched(self) -> bool:
+        """Whether there are so few features that trees test any of them."""
         return self._features <= SEARCH_ALL
 
     @property
     def _searched(self) -> list[int]:
         """The features that trees test: all of a few, of many those that are known to matter once some are."""
-        return sorted(self.relevant) if self.relevant and not self._all else list(range(self._features))
+        return sorted(self.relevant) if self.relevant and not self.all_searched else list(range(self._features))
 
     def learn(self, bits: Bits, codes: Codes, wrong: NDArray[np.bool_] | None = None) -> Steps[NDArray[np.bool_]]:
         """Take answers in; which of them the tree had ``wrong``, unless that is known already."""
@@ -124,7 +130,12 @@ class BitLearner:
     @property
     def _lost(self) -> bool:
         """Whether trees keep being wrong; a table that is wrong somewhere may need one more feature."""
-        return self.tabulates or self._crowded or sum(self._recent) >= LOST * RECENT
+        return self.tabulates or self._crowded or self.missed >= LOST
+
+    @property
+    def missed(self) -> float:
+        """The share of mistakes about recent inputs; 0 as long as there are few."""
+        return sum(self._recent) / RECENT
 
     @property
     def _crowded(self) -> bool:
@@ -190,10 +201,10 @@ class BitLearner:
         penalties = np.full(self._features, SPLIT + UNPROVEN, np.float32)
         penalties[self.proven] = SPLIT
         used = self._searched
-        bits = pool.bits if self._all else pool.bits.take(used, axis=1)
+        bits = pool.bits if self.all_searched else pool.bits.take(used, axis=1)
         rows = LabelledRows(bits, pool.codes, pool.weights, penalties[used], tuple(used))
         horizon = 4 if len(used) <= SEARCH_ALL and pool.size > FAR_SIGHTED else 3
-        if not (self.relevant or self._all):
+        if not (self.relevant or self.all_searched):
             horizon = 1  # nothing is known of so many features
         with nullcontext() if compiled and rows.countable else one_thread():  # only NumPy has threads
             self._ahead = self._search.fit(rows, horizon, self._ahead, self._watch)
@@ -214,18 +225,18 @@ class BitLearner:
 
     def _settle_conflicts(self) -> Steps[None]:
         """Two inputs that agree on all relevant features but not in their label show that another one matters."""
-        while not self._all or self._walks < EARLY_WALKS or self._lost:
+        while not self.all_searched or self._walks < EARLY_WALKS or self._lost:
             pairs = self._cells.conflicts(self.relevant, self._watch, self._together)
             if not pairs:
                 return
-            early = not self._all or self._walks < EARLY_WALKS
+            early = not self.all_searched or self._walks < EARLY_WALKS
             self._walks += len(pairs)
             bits, codes = self.pool.bits, self.pool.codes
-            yield from together([self._walk(bits[one], bits[two], codes[one], early) for one, two in pairs])
+            yield from together([self.walk(bits[one], bits[two], codes[one], early) for one, two in pairs])
 
     def _explain(self, bits: Bits, codes: Codes, share: float) -> Steps[None]:
         """Look into mistakes, once they are rare enough for each to be worth a few queries."""
-        if self._all and (share > 0.13 or self.pool.size < 64):
+        if self.all_searched and (share > 0.13 or self.pool.size < 64):
             return
         for start in range(0, len(bits), self._together):
             some = slice(start, start + self._together)
@@ -235,13 +246,13 @@ class BitLearner:
         other = self._partner(row, code)
         if other is None or (yield from self._answer(row)) != code:  # noise may have answered otherwise before
             return
-        if self._all:
-            yield from self._walk(row, other, code)
+        if self.all_searched:
+            yield from self.walk(row, other, code)
             return
         mixed = other.copy()
         mixed[self.relevant] = row[self.relevant]
         if (yield from self._answer(mixed)) != code:
-            yield from self._walk(row, mixed, code)
+            yield from self.walk(row, mixed, code)
 
     def _partner(self, row: Bits, code: int) -> Bits | None:
         """The closest input of the same leaf that has another label."""
@@ -253,19 +264,19 @@ class BitLearner:
         rows = np.flatnonzero((bits[:, path] == row[path]).all(axis=1) & (codes != code))
         if not len(rows):
             return None
-        near = self.relevant if not self._all and self.relevant else slice(None)
+        near = self.relevant if not self.all_searched and self.relevant else slice(None)
         closest = int(distances(row[None, near], bits[rows][:, near]).argmin())
         other: Bits = bits[rows[closest]]
         return other
 
-    def _walk(self, one: Bits, two: Bits, code: int, proves: bool = True) -> Steps[None]:
+    def walk(self, one: Bits, two: Bits, code: int, proves: bool = True) -> Steps[int]:
         """Find a feature that matters between two inputs with different labels.
 
         Where few features are searched, only some walks make splits cheaper: if all did, trees would be too large.
         """
 
         def same(rows: Bits) -> Steps[NDArray[np.bool_]]:
-            return np.equal((yield from self._answers(rows)), code)
+            return np.equal((yield from self.answers(rows)), code)
 
         found = yield from walk(one, two, same, self._random, self._parts)
         if found not in self.relevant:
@@ -273,11 +284,12 @@ class BitLearner:
             self._checks = 0
         if proves and found not in self.proven:
             self.proven.append(found)
+        return found
 
     def _answer(self, row: Bits) -> Steps[int]:
-        return int((yield from self._answers(row[None]))[0])
+        return int((yield from self.answers(row[None]))[0])
 
-    def _answers(self, rows: Bits) -> Steps[Codes]:
+    def answers(self, rows: Bits) -> Steps[Codes]:
         """Labels of inputs; those that are not known are asked together."""
         missing = self.pool.unknown(rows)
         if missing:

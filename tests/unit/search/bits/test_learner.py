@@ -192,7 +192,7 @@ def test_a_feature_that_is_found_again_is_listed_once() -> None:
     learner = learner_of(target)
     one, two = np.zeros(8, np.uint8), np.ones(8, np.uint8)
     for _ in range(5):
-        driven(learner._walk(one, two, 0), target.ask)
+        driven(learner.walk(one, two, 0), target.ask)
     assert learner.relevant == [2]
 
 
