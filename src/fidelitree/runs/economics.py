@@ -141,7 +141,7 @@ class PairedErrors:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class Belief:
     """What is believed of the error of a tree, by answers that had not taught it.
 
     The counts are no whole numbers once they were carried over from the tree that it replaced.
@@ -152,14 +152,14 @@ class Evidence:
     exact: float = 0.0
     """The chance that it makes no error at all."""
 
-    def and_(self, errors: float, answers: float) -> Evidence:
+    def and_(self, errors: float, answers: float) -> Belief:
         """Return the belief after more answers."""
         exact = 0.0
         if self.exact and not errors:
             exact = self.exact / (self.exact + (1 - self.exact) * self._none(answers))
-        return Evidence(self.errors + errors, self.answers + answers, exact)
+        return Belief(self.errors + errors, self.answers + answers, exact)
 
-    def carried(self, deviation: float) -> Evidence:
+    def carried(self, deviation: float) -> Belief:
         """Return what it says of a tree whose error differs from this one's by about ``deviation``."""
         if not deviation:
             return self
@@ -168,14 +168,14 @@ class Evidence:
         variance = rate * (1 - rate) / (wrong + right + 1) + deviation**2
         return self._about(rate, min(wrong, max(1.0, rate * (rate * (1 - rate) / variance - 1))))
 
-    def mended(self, trees: int) -> Evidence:
+    def mended(self, trees: int) -> Belief:
         """Return what it says of the tree that chosen inputs have made of this one, after so many ``trees``."""
         return self._about(self.rate, LIKE, 1 / (trees + STUBBORN))
 
     @staticmethod
-    def _about(rate: float, wrong: float, exact: float = 0.0) -> Evidence:
+    def _about(rate: float, wrong: float, exact: float = 0.0) -> Belief:
         """The belief in this error, as sure as if the tree had been wrong so often."""
-        return Evidence(wrong - PRIOR, wrong / rate - 2 * PRIOR, exact)
+        return Belief(wrong - PRIOR, wrong / rate - 2 * PRIOR, exact)
 
     @property
     def rate(self) -> float:
@@ -240,7 +240,7 @@ class Price:
         return self.worth * math.log1p(more / max(1.0, labels))
 
 
-QUERIES = Price(worth=1.5, patience=math.inf)
+QUERIES = Price(worth=1.75, patience=math.inf)
 ROUNDS = Price(worth=1.5, patience=1.0, a_round=1.0)  # a round is worth twice the labels; the first certificate ends
 FEW_LEAVES = Price(worth=0.08, patience=10.0, long_search=True)
 SMALLEST = Price(worth=0.03, patience=20.0, long_search=True)

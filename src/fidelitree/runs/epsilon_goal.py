@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from fidelitree.exact.engine import ENUMERATE_UNASKED
 from fidelitree.runs import economics
 from fidelitree.runs.curve_goal import LastTests
-from fidelitree.runs.loop import Search
+from fidelitree.runs.loop import Focus
 from fidelitree.runs.outcome import AsItIs, Outcome
 from fidelitree.runs.portions import FEW, InRounds
 from fidelitree.runs.size_grid import LARGEST, near, sizes_up_to
@@ -108,16 +108,16 @@ class EpsilonGoal:
         """Return all sizes that there are enough answers for."""
         return [size for size in self._sizes if size <= max(1, loop.known // economics.ROWS_A_LEAF)]
 
-    def search(self, loop: Loop[Outcome | AskAll]) -> Search:
+    def search(self, loop: Loop[Outcome | AskAll]) -> Focus:
         """Return the sizes about that of the cheapest ending; none while chosen inputs lead to a tree soon."""
         if loop.inquiry.chooses and loop.known < economics.SEARCH_FROM:
-            return Search([], 0)
+            return Focus([], 0)
         rated = [(self._opening(loop, one).expected, one.size) for one in loop.candidates.values()]
         likely = [one for one in rated if one[0] < math.inf]
         best = min(likely)[1] if likely else max((size for _, size in rated), default=1)
         apart = economics.BETWEEN**2
         sizes = {max(1, round(best / apart)), best, round(best * apart)}
-        return Search(sorted(size for size in sizes if size <= self._sizes[-1]), economics.NEAR_STEPS)
+        return Focus(sorted(size for size in sizes if size <= self._sizes[-1]), economics.NEAR_STEPS)
 
     def testing(self, loop: Loop[Outcome | AskAll]) -> bool:
         """Return whether an attempt is open; of a table's rows, whether one is likely to succeed, or none can teach."""

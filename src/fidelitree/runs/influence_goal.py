@@ -15,7 +15,7 @@ from fidelitree.asking.limits import Watch, go_on
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.runs import economics
 from fidelitree.runs.epsilon_goal import AskAll, EpsilonGoal
-from fidelitree.runs.loop import Search
+from fidelitree.runs.loop import Focus
 from fidelitree.runs.outcome import Outcome
 from fidelitree.search.exact_growth import as_grown
 
@@ -89,10 +89,10 @@ class InfluenceGoal(EpsilonGoal):
         best = min(loop.proposals, key=lambda one: (one.evidence.rate, one.size), default=None)
         return [] if best is None or loop.attempts.of(best.tree) is not None else [best]
 
-    def search(self, loop: Loop[Outcome | AskAll]) -> Search:
+    def search(self, loop: Loop[Outcome | AskAll]) -> Focus:
         """Return the size of the tree with the fewest errors."""
         best = min(loop.candidates.values(), key=lambda one: (one.evidence.rate, one.size), default=None)
-        return Search([] if best is None else [best.size], economics.NEAR_STEPS)
+        return Focus([] if best is None else [best.size], economics.NEAR_STEPS)
 
     def done(self, loop: Loop[Outcome | AskAll]) -> Outcome | AskAll | None:
         """Return the paper's tree as soon as a plan holds."""

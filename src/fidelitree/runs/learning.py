@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fidelitree.runs import economics
-from fidelitree.runs.loop import Search
+from fidelitree.runs.loop import Focus
 from fidelitree.runs.portions import DOUBLING
 
 if TYPE_CHECKING:
@@ -52,9 +52,9 @@ class EverySize:
         """Return all sizes."""
         return self.sizes
 
-    def search(self, loop: Loop[Any]) -> Search:
+    def search(self, loop: Loop[Any]) -> Focus:
         """Return all sizes, once there are enough answers for a search to be worth its time."""
-        return Search(self.sizes, economics.STEPS_ON_THE_WAY if loop.known >= economics.AT_LEAST else 0)
+        return Focus(self.sizes, economics.STEPS_ON_THE_WAY if loop.known >= economics.AT_LEAST else 0)
 
     def testing(self, loop: Loop[Any]) -> bool:
         """Return whether an attempt is open."""

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.errors import ParameterError
-from fidelitree.runs.economics import DRIFT, HALVED, REFERENCE, Evidence, PairedErrors
+from fidelitree.runs.economics import DRIFT, HALVED, REFERENCE, Belief, PairedErrors
 from fidelitree.runs.portions import Trend
 from fidelitree.search.archive import Archive, LabelLoss, NumberLoss
 from fidelitree.search.inquiry import BitInquiry, FewRounds, Inquiry
@@ -46,7 +46,7 @@ class Candidate:
     """A tree of the archive, or of an inquiry, and how it did on answers that it had not seen."""
 
     tree: Tree
-    evidence: Evidence = field(default_factory=Evidence)
+    evidence: Belief = field(default_factory=Belief)
     """Its own, and what is left of that of the tree which it replaced."""
     older: Tree | None = None
     """The tree that it replaced, where the two are compared."""
@@ -67,7 +67,7 @@ class Candidate:
         return sum(one.errors for one in counted) / answers if answers else 1.0
 
 
-class Search(NamedTuple):
+class Focus(NamedTuple):
     """Where an archive is to look for better trees."""
 
     sizes: Sequence[int]
@@ -96,7 +96,7 @@ class RunGoal(Protocol[T]):
     def wanted(self, loop: Loop[T]) -> Sequence[int]:
         """Return the numbers of leaves that trees are looked at for."""
 
-    def search(self, loop: Loop[T]) -> Search:
+    def search(self, loop: Loop[T]) -> Focus:
         """Return where a fit is to look for better trees."""
 
     def testing(self, loop: Loop[T]) -> bool:
@@ -134,7 +134,7 @@ class Loop(Generic[T]):
         """The answers at each fit, and the least error that was expected then."""
         self._errors: list[tuple[int, float]] = []
         """How many answers taught the trees, and the least share of the next ones that one of them had wrong."""
-        self._evidence: dict[int, Evidence] = {}
+        self._evidence: dict[int, Belief] = {}
         """What led to an attempt, by its number."""
         self.cut_short = False
         """Whether a limit or an interrupt has ended learning."""
@@ -167,9 +167,9 @@ class Loop(Generic[T]):
         self._evidence.setdefault(attempt.number, candidate.evidence)
         return attempt
 
-    def evidence(self, attempt: Attempt) -> Evidence:
+    def evidence(self, attempt: Attempt) -> Belief:
         """Return what is known of a tree under test: what led to its attempt, and what was counted since."""
-        return self._evidence.get(attempt.number, Evidence()).and_(attempt.errors, attempt.samples)
+        return self._evidence.get(attempt.number, Belief()).and_(attempt.errors, attempt.samples)
 
     def steps(self) -> Steps[T]:
         """Ask until the goal is done."""
@@ -251,11 +251,11 @@ class Loop(Generic[T]):
             self.asked_for = None
             return
         if self.asked_for is None or tree is not self.asked_for.tree:
-            before = Evidence() if self.asked_for is None else self.asked_for.evidence
+            before = Belief() if self.asked_for is None else self.asked_for.evidence
             self.asked_for = Candidate(tree, before.mended(self._inquired))
             self._inquired += 1
         if confirmed > self.asked_for.evidence.answers:
-            self.asked_for.evidence = Evidence(0.0, confirmed)
+            self.asked_for.evidence = Belief(0.0, confirmed)
 
     def fit(self, focus: Sequence[int], steps: int) -> None:
         """Fit the archive to all answers; trees that replace others are judged beside them from now on."""

@@ -14,7 +14,7 @@ from fidelitree.runs.economics import (
     FEW_LEAVES,
     QUERIES,
     READABLE,
-    Evidence,
+    Belief,
     PairedErrors,
     answers_until_close,
     expected_bound,
@@ -120,24 +120,24 @@ def test_the_bound_to_be_expected_is_that_of_the_counts_to_come() -> None:
 
 
 @st.composite
-def evidences(draw: st.DrawFn) -> Evidence:
+def evidences(draw: st.DrawFn) -> Belief:
     """Of up to 2,000 answers; counts need not be whole."""
     answers = draw(st.floats(0, 2_000))
-    return Evidence(answers * draw(st.floats(0, 1)), answers)
+    return Belief(answers * draw(st.floats(0, 1)), answers)
 
 
 def test_without_answers_an_error_may_be_anything() -> None:
-    assert Evidence().rate == 0.5
-    assert Evidence().chance(0.5) == pytest.approx(0.5)
-    assert Evidence().carried(0.3) == Evidence()
+    assert Belief().rate == 0.5
+    assert Belief().chance(0.5) == pytest.approx(0.5)
+    assert Belief().carried(0.3) == Belief()
 
 
 def test_evidence_adds_up() -> None:
-    assert Evidence(1, 10).and_(2, 30) == Evidence(3, 40)
+    assert Belief(1, 10).and_(2, 30) == Belief(3, 40)
 
 
 @given(evidences(), st.floats(0.01, 0.5), st.floats(0.01, 0.5))
-def test_chances_are_chances_and_errors_below_are_below(one: Evidence, first: float, second: float) -> None:
+def test_chances_are_chances_and_errors_below_are_below(one: Belief, first: float, second: float) -> None:
     low, high = sorted([first, second])
     assert 0 <= one.chance(low) <= one.chance(high) <= 1
     if one.chance(low) > 1e-6:
@@ -147,7 +147,7 @@ def test_chances_are_chances_and_errors_below_are_below(one: Evidence, first: fl
 
 
 @given(evidences(), st.floats(0.01, 0.5), st.integers(0, 500), st.integers(0, 500))
-def test_more_answers_show_more(one: Evidence, epsilon: float, first: int, second: int) -> None:
+def test_more_answers_show_more(one: Belief, epsilon: float, first: int, second: int) -> None:
     few, many = sorted([first, second])
     assert -1e-9 <= one.shows(epsilon, few) <= one.shows(epsilon, many) + 1e-6
     assert one.shows(epsilon, many) <= 1
@@ -156,7 +156,7 @@ def test_more_answers_show_more(one: Evidence, epsilon: float, first: int, secon
 def test_a_chance_is_that_of_the_beta_distribution() -> None:
     """By drawing errors from what is believed after three errors in fifty answers."""
     drawn = np.random.default_rng(0).beta(3.5, 47.5, 200_000)
-    one = Evidence(3, 50)
+    one = Belief(3, 50)
     assert one.chance(0.1) == pytest.approx((drawn < 0.1).mean(), abs=0.005)
     parts = np.quantile(drawn[drawn < 0.1], economics.PARTS)
     assert one.errors_below(0.1) == pytest.approx(parts, abs=0.001)
@@ -165,7 +165,7 @@ def test_a_chance_is_that_of_the_beta_distribution() -> None:
 
 
 @given(evidences(), st.floats(0, 1))
-def test_what_is_carried_over_says_the_same_and_counts_less(one: Evidence, deviation: float) -> None:
+def test_what_is_carried_over_says_the_same_and_counts_less(one: Belief, deviation: float) -> None:
     carried = one.carried(deviation)
     assert carried.answers <= one.answers + 1e-6
     assert carried.rate == pytest.approx(one.rate)
@@ -173,14 +173,14 @@ def test_what_is_carried_over_says_the_same_and_counts_less(one: Evidence, devia
 
 
 def test_a_tree_that_differs_more_inherits_less() -> None:
-    left = [Evidence(5, 200).carried(deviation).answers for deviation in (0.0, 0.01, 0.05, 0.5)]
+    left = [Belief(5, 200).carried(deviation).answers for deviation in (0.0, 0.01, 0.05, 0.5)]
     assert left == sorted(left, reverse=True)
     assert left[0] == 200
     assert left[-1] < 50
 
 
 def test_a_tree_whose_mistakes_were_mended_may_be_exact_and_is_expected_to_err_as_before() -> None:
-    before = Evidence(12, 100)
+    before = Belief(12, 100)
     after = before.mended(0)
     assert after.exact == 1 / economics.STUBBORN
     assert after.rate == pytest.approx((1 - after.exact) * before.rate)
@@ -193,7 +193,7 @@ def test_the_chance_of_a_tree_that_may_be_exact_is_that_of_both_beliefs() -> Non
     """By drawing errors: none with chance .2, otherwise as after two errors in twenty answers."""
     random = np.random.default_rng(0)
     drawn = np.where(random.random(200_000) < 0.2, 0.0, random.beta(2.5, 18.5, 200_000))
-    one = Evidence(2, 20, 0.2)
+    one = Belief(2, 20, 0.2)
     assert one.chance(0.05) == pytest.approx((drawn < 0.05).mean(), abs=0.005)
     weights = (1 - drawn) ** 15  # fifteen right answers
     assert one.and_(0, 15).exact == pytest.approx(weights[drawn == 0].sum() / weights.sum(), abs=0.005)

@@ -13,7 +13,7 @@ from driving import loop_over
 from fidelitree.certificates.attempts import Attempt
 from fidelitree.runs import economics
 from fidelitree.runs.curve_goal import CurveGoal
-from fidelitree.runs.economics import FEW_LEAVES, QUERIES, Evidence, Price
+from fidelitree.runs.economics import FEW_LEAVES, QUERIES, Belief, Price
 from fidelitree.runs.epsilon_goal import AskAll, EpsilonGoal
 from fidelitree.runs.loop import Candidate, Loop
 from fidelitree.runs.outcome import Outcome
@@ -59,7 +59,7 @@ def candidate(loop: Loop[Any], size: int, errors: float, answers: float) -> Cand
     """One of the archive's trees; any tree of that size will do."""
     tree = tree_of(size)
     assert tree.size == size
-    loop.candidates[size] = Candidate(tree, Evidence(errors, answers))
+    loop.candidates[size] = Candidate(tree, Belief(errors, answers))
     return loop.candidates[size]
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import fidelitree as ft
 import reference
 from driving import loop_over
-from fidelitree.runs.economics import QUERIES, Evidence
+from fidelitree.runs.economics import QUERIES, Belief
 from fidelitree.runs.epsilon_goal import EpsilonGoal
 from fidelitree.runs.influence_goal import KAPPA, InfluenceGoal, _closeness
 from fidelitree.runs.loop import Candidate
@@ -136,7 +136,7 @@ def test_only_the_tree_with_the_fewest_errors_is_worth_a_test() -> None:
     goal = InfluenceGoal(0.1, QUERIES, loop.counted)
     for size, errors in ((1, 30), (3, 12), (8, 2)):
         found = Candidate(ft.targets.balanced(SPACE, 3, size) if size > 1 else ft.Tree.constant(SPACE, 0))
-        found.evidence = Evidence(errors, 100)
+        found.evidence = Belief(errors, 100)
         loop.candidates[size] = found
     assert goal.proposals(loop) == [loop.candidates[8]]
     loop.attempts.open(loop.candidates[8].tree)

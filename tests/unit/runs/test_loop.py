@@ -17,7 +17,7 @@ from fidelitree.errors import ParameterError
 from fidelitree.runs.economics import AT_LEAST, FIRST, REFERENCE, REFIT, STEPS_ON_THE_WAY, PairedErrors
 from fidelitree.runs.goal import Goal
 from fidelitree.runs.input_source import source_of
-from fidelitree.runs.loop import Candidate, Loop, Search
+from fidelitree.runs.loop import Candidate, Focus, Loop
 from fidelitree.runs.portions import DOUBLING
 from fidelitree.runs.session import Session
 from fidelitree.search.archive import Archive, LabelLoss, NumberLoss
@@ -82,8 +82,8 @@ class Recording:
     def wanted(self, loop: Loop[str]) -> Sequence[int]:
         return self.sizes
 
-    def search(self, loop: Loop[str]) -> Search:
-        return Search(self.sizes, STEPS_ON_THE_WAY if loop.known >= AT_LEAST else 0)
+    def search(self, loop: Loop[str]) -> Focus:
+        return Focus(self.sizes, STEPS_ON_THE_WAY if loop.known >= AT_LEAST else 0)
 
     def testing(self, loop: Loop[str]) -> bool:
         return bool(loop.attempts.all)

@@ -16,7 +16,7 @@ from fidelitree.asking.limits import Watch, go_on
 from fidelitree.search.bits.learner import BitLearner
 from fidelitree.search.bits.pool import Bits, Codes, Pool
 from fidelitree.search.bits.sketch import is_one, predict
-from fidelitree.search.bits.stars import Stars, clearly_ahead, most_influential
+from fidelitree.search.bits.stars import DrawnRegion, clearly_ahead, most_influential
 from fidelitree.trees.nested import size, tested
 
 if TYPE_CHECKING:
@@ -115,8 +115,8 @@ class RegionLearner:
         free = [feature for feature in range(self._features) if feature not in self._path]
         if not self._learner.all_searched:
             free = yield from self._walked()
-        stars = Stars(self._drawn.bits, self._drawn.codes, self._learner.answers)
-        feature = yield from most_influential(stars, free)
+        drawn = DrawnRegion(self._drawn.bits, self._drawn.codes, self._learner.answers)
+        feature = yield from most_influential(drawn, free)
         self._given_up = feature is None
         if feature is not None:
             yield from self._split_by(feature, (False, False))

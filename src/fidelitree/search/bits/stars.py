@@ -31,7 +31,7 @@ FAINT = 1 / 6  # of the variance of the label: the least influence worth a split
 UNSTABLE = 6.0  # features whose flip changes the label, on average: a tree has at least 2 to this power leaves
 
 
-class Stars(NamedTuple):
+class DrawnRegion(NamedTuple):
     """Inputs as they were drawn in a region, with their labels, and how to ask about others."""
 
     centres: Bits
@@ -39,21 +39,21 @@ class Stars(NamedTuple):
     answers: Callable[[Bits], Steps[Codes]]
 
 
-def most_influential(stars: Stars, features: list[int]) -> Steps[int | None]:
+def most_influential(region: DrawnRegion, features: list[int]) -> Steps[int | None]:
     """The feature with the largest influence; None where no tree of a sensible size can begin with any of them."""
-    worth, least = _worth(stars.centres, features), FAINT * _variance(stars.codes)
+    worth, least = _worth(region.centres, features), FAINT * _variance(region.codes)
     if not least:
         return None
     alive = np.ones(len(features), np.bool_)
     gains: Floats = np.zeros((0, len(features)))
-    for centre, code in zip(stars.centres[:CENTRES], stars.codes[:CENTRES], strict=True):
+    for centre, code in zip(region.centres[:CENTRES], region.codes[:CENTRES], strict=True):
         if np.count_nonzero(alive) == 1:
             break
         flipped = np.flatnonzero(alive)
         rows = np.repeat(centre[None], len(flipped), axis=0)
         rows[np.arange(len(flipped)), np.array(features)[flipped]] ^= 1
         changed = np.zeros(len(features))
-        changed[flipped] = (yield from stars.answers(rows)) != code
+        changed[flipped] = (yield from region.answers(rows)) != code
         gains = np.concatenate([gains, (changed * worth)[None]])
         means = np.where(alive, gains.mean(axis=0), -1.0)
         if len(gains) == WARM and (means.max() < least or gains.sum() > UNSTABLE * WARM):

@@ -12,7 +12,7 @@ from fidelitree.search.bits import regions
 from fidelitree.search.bits.learner import BitLearner
 from fidelitree.search.bits.regions import RegionLearner
 from fidelitree.search.bits.sketch import predict
-from fidelitree.search.bits.stars import CENTRES, WARM, Stars, most_influential
+from fidelitree.search.bits.stars import CENTRES, WARM, DrawnRegion, most_influential
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,7 +70,7 @@ def star(target: Target, centres: Bits, features: list[int]) -> tuple[int | None
     learner = BitLearner(centres.shape[1], np.random.default_rng(0))
     codes = np.asarray(target(centres), np.intp)
     learner.pool.add(centres, codes)
-    return driven(most_influential(Stars(centres, codes, learner.answers), features), asked), asked
+    return driven(most_influential(DrawnRegion(centres, codes, learner.answers), features), asked), asked
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -176,7 +176,7 @@ def test_what_both_sides_are_split_by_is_put_first(monkeypatch: pytest.MonkeyPat
     target, wrong, races = Deep(20, 7), [], []
     root = int(target.tests[0])
 
-    def race(stars: Stars, features: list[int]) -> Any:
+    def race(stars: DrawnRegion, features: list[int]) -> Any:
         races.append(features)
         if len(races) == 1:
             wrong.append(next(feature for feature in features if feature not in target.tests[:7]))
