@@ -112,7 +112,7 @@ def test_too_many_columns_are_refused_before_any_is_read(kind: str, monkeypatch:
     rows = np.random.default_rng(0).random((200, 3_001))
     names = [f"n{i}" for i in range(3_001)]
     made = {"array": rows, "dict": dict(zip(names, rows.T, strict=True)), "pandas": pd.DataFrame(rows, columns=names)}
-    with pytest.raises(ft.ParameterError, match="at most 6,000 .* got 6,002 or more in 3,001 columns"):
+    with pytest.raises(ft.ParameterError, match=r"at most 6,000 .* got 6,002 or more in 3,001 columns"):
         ft.frontier(lambda batch: batch[:, 0] > 0, made[kind])
 
 
