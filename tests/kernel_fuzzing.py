@@ -147,6 +147,9 @@ def main(path: str, calls: int, seed: int) -> None:
         call(native.min_plus, [*lines, np.zeros((3, 5), np.int64) if random.integers(2) else None, 0.1])
         call(native.bin_columns, numbers_of(random))
         call(native.changes, truth_table(random))
+        lines = int(random.integers(1, 70))
+        planes = random.integers(0, 1 << 63, (lines, int(random.integers(0, 5))), np.uint64)
+        call(native.count_pairs, [planes, np.zeros((lines, lines), np.int32), 0, int(random.integers(-1, 80))])
         rows = rows_of(random)
         bits, chosen = (rows[0].T % 2).astype(np.uint8), np.arange(len(rows[0]), dtype=np.int32)
         some = call(native.table_of_bits, [bits, rows[1].astype(np.int64), chosen, rows[5], rows[6]])
@@ -164,7 +167,7 @@ def main(path: str, calls: int, seed: int) -> None:
         sizes = random.integers(1, 30, 3).astype(np.int32)
         call(native.table_missed, [table, random.random(rows[0].shape[1]), sizes, 9, 3, int(random.integers(3)), int])
         call(native.table_prune, [table, tree, np.zeros(nodes, np.int32), np.ones(nodes), int])
-    print(11 * calls, done)
+    print(12 * calls, done)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from fidelitree.errors import ParameterError
 from fidelitree.spaces.features import MISSING, left_of, part_of
+from fidelitree.spaces.inputs import categories
+from fidelitree.spaces.tables import columns_of, some_rows
 
 if TYPE_CHECKING:
     from fidelitree.spaces.features import Column, Feature, Floats, Restriction
@@ -27,8 +29,12 @@ Codes = NDArray[np.intp]
 FEW_ROWS = ((100, 3), (400, 4))
 """Bins of a number in a table of fewer rows than that: eight of them ruin the fit to a hundred rows."""
 MOST = 8
+FEWEST = 2
+"""Bins of a number, however many numbers there are."""
 MOST_BINS = 6_000
 """Of all features together: their pairs are counted in one square table."""
+_FEWER = "join rare values, or leave a column out"
+_LOOKED_AT = 100  # rows that tell which columns have different values
 
 
 def bins_for(rows: int) -> int:
@@ -55,7 +61,8 @@ class Bins:
         if feature.kind != "numeric":
             return cls(feature)
         column = column[~np.isnan(column)]
-        ordered, different = np.sort(column), np.unique(column)
+        ordered = np.sort(column)
+        different = ordered[np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]]
         if len(different) > most:
             ends = ordered[[len(ordered) * k // most - 1 for k in range(1, most) if len(ordered) * k >= most]]
             different = np.unique(np.append(ends, ordered[-1]))
@@ -105,20 +112,35 @@ def binned(
 ) -> tuple[list[Bins], Codes, list[Floats]]:
     """Bins for the rows of a table, the codes of these rows (a row for each column), and how frequent each bin is.
 
-    A number gets as many bins as the rows are enough for, unless ``most`` says how many.
+    A number gets as many bins as the rows are enough for, unless ``most`` says how many, and fewer where there are very
+    many numbers.
     """
     most = bins_for(len(inner)) if most is None else most
     bins = [Bins.of(feature, inner[:, i], most) for i, feature in enumerate(product)]
-    if sum(map(len, bins)) > MOST_BINS:
+    while (count := sum(map(len, bins))) > MOST_BINS and most > FEWEST:
+        most = max(FEWEST, min(most - 1, most * MOST_BINS // count))
+        bins = [Bins.of(feature, inner[:, i], most) for i, feature in enumerate(product)]
+    if count > MOST_BINS:
         widest = max(bins, key=len)
-        raise ParameterError(
-            f"table must have at most {MOST_BINS:,} categories and bins in all columns together; got "
-            f"{sum(map(len, bins)):,}, {len(widest):,} of them in {widest.feature.name!r} - join rare values, or leave "
-            f"a column out"
-        )
+        raise ParameterError(f"{_too_many(count)}, {len(widest):,} of them in {widest.feature.name!r} - {_FEWER}")
     codes = np.stack([one.codes(inner[:, i]) for i, one in enumerate(bins)])
     counts = [np.bincount(row, minlength=len(one)) for row, one in zip(codes, bins, strict=True)]
     return bins, codes, [count / len(inner) for count in counts]
+
+
+def refuse_width(table: Any) -> None:
+    """ParameterError at once where a table has more columns than `binned` can take, told from a few of its rows."""
+    columns = columns_of(some_rows(table, _LOOKED_AT))
+    if len(columns) * FEWEST <= MOST_BINS:
+        return
+    fewest = sum(min(FEWEST, len(set(categories(column)))) for column in columns.values())
+    if fewest > MOST_BINS:
+        raise ParameterError(f"{_too_many(fewest)} or more in {len(columns):,} columns - {_FEWER}")
+
+
+def _too_many(count: int) -> str:
+    """What is wrong with a table of so many bins."""
+    return f"table must have at most {MOST_BINS:,} categories and bins in all columns together; got {count:,}"
 
 
 def _both(part: Restriction, restriction: Restriction) -> Restriction | None:

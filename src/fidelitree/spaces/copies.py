@@ -24,7 +24,7 @@ from fidelitree.spaces.groups import Groups, numbered
 from fidelitree.spaces.inputs import one_form
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from fidelitree.spaces.product import ProductSpace
 
@@ -97,24 +97,42 @@ def _behind_numbers(
     width = inner.shape[1]
     if inner.dtype == np.uint8 or width < 2:
         return None
-    split, codes = _Split.of(inner), [_code(column, i) for i, column in enumerate(inner.T)]
-    alone = [i for i, code in enumerate(codes) if len(np.unique(code)) == len(inner)]
-    ids = [i for i in alone if np.array_equal(inner[:, i], np.round(inner[:, i]))]
+    some = _without_equals(inner)
+    if not some or len(some) == width:
+        return None
+    split, left = _Split.of(inner), [i for i in range(width) if i not in some]
+    keys = _summed(inner, left)
+
+    def drawn() -> list[NDArray[np.uint64]]:
+        return [_summed(like, left) for like in split.draws(product, inner)]
+
+    shares = split.beyond_chance(keys, drawn)
+    return None if shares is None else (shares, keys, " and ".join(product.names[i] for i in some))
+
+
+def _without_equals(inner: NDArray[Any]) -> list[int]:
+    """The column whose values are all different; all such columns, if they hold whole numbers or categories.
+
+    None where more columns than these keep all rows apart.
+    """
+    found: list[int] = []
+    for i, column in enumerate(inner.T):
+        ordered = np.sort(column)  # missing numbers come last
+        if (ordered[1:] == ordered[:-1]).any() or np.isnan(ordered[-2:]).all():
+            continue
+        found.append(i)
+        if len(found) > 1 and not all(np.array_equal(one, np.round(one)) for one in inner.T[found]):
+            return []
+    return found
+
+
+def _summed(inner: NDArray[Any], columns: Sequence[int]) -> NDArray[np.uint64]:
+    """A number for each row, which tells these columns of it."""
+    total = np.zeros(len(inner), np.uint64)
     with np.errstate(over="ignore"):
-        total = np.add.reduce(codes)
-        for some in [[i] for i in alone] + ([ids] if len(ids) > 1 else []):
-            if len(some) == width:
-                continue
-            keys = total - np.add.reduce([codes[i] for i in some])
-            left = [i for i in range(width) if i not in some]
-
-            def drawn(left: list[int] = left) -> list[NDArray[np.uint64]]:
-                found = split.draws(product, inner)
-                return [np.add.reduce([_code(like[:, i], i) for i in left]) for like in found]
-
-            if (shares := split.beyond_chance(keys, drawn)) is not None:
-                return shares, keys, " and ".join(product.names[i] for i in some)
-    return None
+        for i in columns:
+            total += _code(inner[:, i], i)
+    return total
 
 
 def _code(column: NDArray[Any], place: int) -> NDArray[np.uint64]:

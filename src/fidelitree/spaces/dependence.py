@@ -10,14 +10,16 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from fidelitree.spaces.features import pick, pick_each
 from fidelitree.spaces.held_out import Fit, quarters
+from fidelitree.trees import kernels
 
 if TYPE_CHECKING:
     from fidelitree.spaces.bins import Codes
@@ -25,13 +27,16 @@ if TYPE_CHECKING:
     from fidelitree.spaces.features import Floats
     from fidelitree.spaces.groups import Groups
 
+Counts = NDArray[np.int32]
 SMOOTHING = 3.0
 """Rows like the column's marginal that are added to those with each code of its parent."""
 SHARES = (0.25, 0.5, 0.75, 1.0)
 """Of the dependence: the one that describes held-out rows best is taken, or none."""
 FEWEST = 20
 """Rows below which columns are taken to be independent."""
-_CHUNK = 4096
+_CHUNK = 4096  # rows that are counted at once
+_LINES = 512  # codes that are counted in one call: Ctrl-C waits no longer
+_WORD = 64
 _DIGITS = 9  # of a mutual information: rounding must not decide which tree it is
 
 
@@ -110,7 +115,7 @@ def fitted(codes: Codes, marginals: Sequence[Floats], groups: Groups | None = No
     sizes = [len(marginal) for marginal in marginals]
     parts = quarters(codes, groups)
     counts = [_pairs(part, sizes) for part in parts]
-    total = np.sum(counts, axis=0)
+    total = reduce(np.add, counts)
     if not all(part.size for part in parts):
         return _weakened(tree_of(total, marginals), marginals, 0.0), None
     judged = ((tree_of(total - own, marginals), part) for own, part in zip(counts, parts, strict=True))
@@ -146,7 +151,7 @@ def _weakened(found: Dependence, marginals: Sequence[Floats], share: float) -> D
     return Dependence(found.parents, tuple(share * table + (1 - share) * marginal for table, marginal in both))
 
 
-def tree_of(counts: Floats, marginals: Sequence[Floats]) -> Dependence:
+def tree_of(counts: Counts, marginals: Sequence[Floats]) -> Dependence:
     """The tree of the largest mutual information, for counts of pairs of codes; marginals may be of more rows.
 
     A pair of columns is joined only where it shows more than the best of as many independent ones would, and enough to
@@ -177,34 +182,57 @@ def _price(sizes: NDArray[np.intp], rows: int) -> Floats:
     return np.asarray(np.maximum(2 * free, free + 2 * np.sqrt(level * free) + 2 * level) / (2 * rows))
 
 
-def _pairs(codes: Codes, sizes: Sequence[int]) -> Floats:
+def _pairs(codes: Codes, sizes: Sequence[int]) -> Counts:
     """How often each code of a column comes with each code of another, for all columns side by side."""
-    starts = np.cumsum([0, *sizes[:-1]])
-    total = np.zeros((sum(sizes), sum(sizes)))
+    starts, codes_of_all = np.cumsum([0, *sizes[:-1]]), sum(sizes)
+    total = np.zeros((codes_of_all, codes_of_all), np.int32)
     for first in range(0, codes.shape[1], _CHUNK):
         some = codes[:, first : first + _CHUNK] + starts[:, None]
-        hot = np.zeros((some.shape[1], len(total)), np.float32)  # whole numbers this small stay exact
-        hot[np.arange(len(hot)), some] = 1
-        total += hot.T @ hot
+        if kernels.compiled:
+            _add_compiled(total, some)
+        else:
+            hot = np.zeros((some.shape[1], len(total)), np.float32)  # whole numbers this small stay exact
+            hot[np.arange(len(hot)), some] = 1
+            total += (hot.T @ hot).astype(np.int32)
+    if kernels.compiled:
+        for i in range(1, codes_of_all):  # line by line: a copy of the whole may be large
+            total[i, :i] = total[:i, i]
     return total
 
 
-def _information(counts: Floats, starts: list[int]) -> Floats:
-    """Mutual information of each pair of columns, in nats."""
+def _add_compiled(total: Counts, some: Codes) -> None:
+    """Add the pairs of codes of some rows, each pair once: above the diagonal."""
+    octets = 8 * -(-some.shape[1] // _WORD)
+    planes = np.zeros((len(total), octets), np.uint8)
+    hot = np.zeros((len(total), some.shape[1]), np.bool_)
+    hot[some, np.arange(some.shape[1])] = True
+    packed = np.packbits(hot, axis=1)
+    planes[:, : packed.shape[1]] = packed
+    for first in range(0, len(total), _LINES):
+        kernels.native.count_pairs(planes.view(np.uint64), total, first, min(len(total), first + _LINES))
+
+
+def _information(counts: Counts, starts: list[int]) -> Floats:
+    """Mutual information of each pair of columns, in nats: both entropies less that of the pair."""
     alone = counts.diagonal()
-    rows = alone[: starts[1] if len(starts) > 1 else None].sum()
-    with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.where(counts > 0, counts / rows * np.log(counts * rows / np.outer(alone, alone)), 0.0)
-    return np.asarray(np.add.reduceat(np.add.reduceat(terms, starts, axis=0), starts, axis=1))
+    rows = int(alone[: starts[1] if len(starts) > 1 else None].sum())
+    whole = np.arange(rows + 1)
+    parts = special.xlogy(whole, whole) / rows
+    single = np.add.reduceat(parts[alone], starts)
+    together = np.empty((len(starts), len(starts)))
+    for i, (first, last) in enumerate(itertools.pairwise([*starts, len(counts)])):  # a pair for each code is a lot
+        together[i] = np.add.reduceat(parts[counts[first:last]].sum(axis=0), starts)
+    return np.asarray(together - single - single[:, None] + math.log(rows))
 
 
 def _spanning(gains: NDArray[Any]) -> list[int]:
     """The parent of each column in the tree of the largest gains, grown from the first column; -1 without a gain."""
     parents, best = [-1] * len(gains), gains[0].copy()
-    nearest, waiting = np.zeros(len(gains), np.intp), set(range(1, len(gains)))
-    while waiting:
-        i = max(waiting, key=lambda column: (best[column], -column))
-        waiting.remove(i)
+    nearest, waiting = np.zeros(len(gains), np.intp), np.ones(len(gains), np.bool_)
+    waiting[0] = False
+    while waiting.any():
+        i = int(np.argmax(np.where(waiting, best, -np.inf)))
+        waiting[i] = False
         if best[i] > 0:
             parents[i] = int(nearest[i])
         closer = gains[i] > best

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from fidelitree.display.wording import counted
 from fidelitree.errors import ParameterError
+from fidelitree.spaces.bins import refuse_width
 from fidelitree.spaces.chow_liu import ChowLiu
 from fidelitree.spaces.copies import doubt_groups, grouped_if_copied
 from fidelitree.spaces.draw import Stream
@@ -52,6 +53,7 @@ def world_of(space: Any, groups: Any = None) -> World:
     if not array and not isinstance(space, Mapping) and as_table(space) is None:
         check_space(space)
     table, named = taken_out(space, groups)
+    refuse_width(table)
     return of_halves(ProductSpace.from_data(table), table, named)
 
 

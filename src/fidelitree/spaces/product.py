@@ -294,11 +294,13 @@ class ProductSpace:
         if self.all_bits:  # there may be thousands
             names, biases = map(encode_basestring_ascii, self.names), map(float.hex, self.biases.tolist())
             bits = (f'{{"kind":"boolean","name":{name},"p":"{p}"}}' for name, p in zip(names, biases, strict=True))
-            plain = f"[{','.join(bits)}]"
-        else:
-            described = [feature.describe() for feature in self.features]
-            plain = json.dumps(described, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(plain.encode()).hexdigest()
+            return hashlib.sha256(f"[{','.join(bits)}]".encode()).hexdigest()
+        found = hashlib.sha256()
+        for i, feature in enumerate(self.features):  # one by one: a feature may have millions of values
+            plain = json.dumps(feature.describe(), sort_keys=True, separators=(",", ":"))
+            found.update(f"{',' if i else '['}{plain}".encode())
+        found.update(b"]")
+        return found.hexdigest()
 
     def index(self, name: object) -> int:
         """Position of the feature with this name."""

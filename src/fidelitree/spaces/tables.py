@@ -233,7 +233,9 @@ def _forced(columns: Mapping[str, Column], categorical: Iterable[str], numeric: 
 def _is_empty(column: Column) -> bool:
     """Whether a column holds nothing but missing values."""
     if isinstance(column, np.ndarray):
-        return column.dtype.kind in "fO" and all(map(is_missing, column.tolist()))
+        if column.dtype.kind == "f":
+            return bool(np.isnan(column).all())
+        return column.dtype.kind == "O" and all(map(is_missing, column.tolist()))
     floats = column.dtype.is_float() and bool(column.is_nan().all())
     return floats or column.null_count() == len(column)
 

@@ -20,6 +20,7 @@ from fidelitree.spaces.dependence import fitted, tree_of
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.features import Numeric
 from fidelitree.spaces.region import Region
+from fidelitree.trees import kernels
 
 FALSE_ALARM = 1e-6
 
@@ -111,7 +112,7 @@ def test_a_chain_is_found() -> None:
 
 
 def test_conditional_tables_are_counts_smoothed_towards_the_marginal() -> None:
-    counts = np.kron(np.ones((2, 2)), np.diag([4.0, 4.0]))
+    counts = np.kron(np.ones((2, 2), np.int32), np.diag(np.array([4, 4], np.int32)))
     found = tree_of(counts, [np.array([0.5, 0.5])] * 2)
     assert found.parents == (-1, 0)
     assert found.tables[0].tolist() == [[0.5, 0.5]]
@@ -227,6 +228,28 @@ def test_what_cannot_be_drawn_is_refused() -> None:
     assert WORLD.mass(region) == 0
     with pytest.raises(ft.ParameterError, match="it has probability 0"):
         WORLD.inside(region, Stream.named(0, "any"), 0, 5)
+
+
+@pytest.mark.skipif(not kernels.compiled, reason="the kernels are not compiled")
+def test_pairs_are_counted_alike_with_and_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(0)
+    shared = random.integers(0, 3, 5_000)
+    codes = np.stack([np.where(random.random(5_000) < 0.5, shared, random.integers(0, 3, 5_000)) for _ in range(200)])
+    marginals = [np.bincount(column, minlength=3) / 5_000 for column in codes]
+    found, fit = fitted(codes, marginals)
+    monkeypatch.setattr(kernels, "compiled", False)
+    other, other_fit = fitted(codes, marginals)
+    assert found.parents == other.parents
+    assert max(found.parents) >= 0
+    assert all((one == two).all() for one, two in zip(found.tables, other.tables, strict=True))
+    assert fit == other_fit
+
+
+def test_very_many_numbers_get_fewer_bins_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fidelitree.spaces.bins.MOST_BINS", 60)
+    rows = np.random.default_rng(0).random((500, 10))
+    assert [len(bins) for bins in ChowLiu.from_data(rows[:, :7]).bins] == [8] * 7
+    assert [len(bins) for bins in ChowLiu.from_data(rows).bins] == [6] * 10
 
 
 @pytest.mark.filterwarnings("ignore:column 'name' has 7,000 different texts")

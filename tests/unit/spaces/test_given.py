@@ -99,3 +99,26 @@ def test_what_is_neither_is_refused(odd: Any) -> None:
 def test_one_row_is_too_few() -> None:
     with pytest.raises(ft.ParameterError, match="at least 2 rows, one to fit and one to keep; got 1"):
         world_of({"a": [1]})
+
+
+def test_a_thousand_numbers_are_taken() -> None:
+    found = ft.frontier(lambda rows: rows[:, 7] > 0.5, np.random.default_rng(0).random((60, 1_000)), max_queries=200)
+    assert len(found.knee.space.product) == 1_000
+
+
+@pytest.mark.parametrize("kind", ["array", "dict", "pandas"])
+def test_too_many_columns_are_refused_before_any_is_read(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fidelitree.spaces.given.ProductSpace.from_data", None)
+    rows = np.random.default_rng(0).random((200, 3_001))
+    names = [f"n{i}" for i in range(3_001)]
+    made = {"array": rows, "dict": dict(zip(names, rows.T, strict=True)), "pandas": pd.DataFrame(rows, columns=names)}
+    with pytest.raises(ft.ParameterError, match=r"at most 6,000 .* got 6,002 or more in 3,001 columns"):
+        ft.frontier(lambda batch: batch[:, 0] > 0, made[kind])
+
+
+def test_columns_of_one_value_take_little_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fidelitree.spaces.bins.MOST_BINS", 60)
+    rows = np.zeros((40, 50))
+    rows[:, 0] = np.arange(40) % 2
+    rows[:, 1] = np.random.default_rng(0).random(40)
+    assert len(world_of(rows).product) == 50

@@ -17,6 +17,7 @@
     FAMILY(columns) \
     FAMILY(curves) \
     FAMILY(influences) \
+    FAMILY(pairs) \
     FAMILY(predict) \
     FAMILY(steps) \
     FAMILY(tables)
