@@ -164,10 +164,8 @@ def main(path: str, calls: int, seed: int) -> None:
         call(native.table_cart, [table, int(random.integers(1, 30)), int])
         call(native.table_fit, [table, tree, price, int])
         call(few_steps(native.table_descend), [table, tree, price, seed, bool(random.integers(2)), int])
-        sizes = random.integers(1, 30, 3).astype(np.int32)
-        call(native.table_missed, [table, random.random(rows[0].shape[1]), sizes, 9, 3, int(random.integers(3)), int])
         call(native.table_prune, [table, tree, np.zeros(nodes, np.int32), np.ones(nodes), int])
-    print(12 * calls, done)
+    print(11 * calls, done)
 
 
 if __name__ == "__main__":

@@ -89,21 +89,18 @@ def cart(data: Labelled, seed: int, watch: Watch) -> Iterable[Proposal]:
         yield found
 
 
-def searched(held: bool, carried_on: bool = False) -> Proposer:
-    """Local search on all rows, or on three quarters of them, and perhaps carried on with the others."""
+def searched(held: bool) -> Proposer:
+    """Local search on all rows, or on three quarters of them."""
 
     def propose(data: Labelled, seed: int, watch: Watch) -> Iterable[Proposal]:
         parts = dataclasses.replace(data, some_held=held)
         rows = parts.coded(parts.growing)
         refiner = Refiner(rows, parts.coded(parts.judging) if held else None, seed, watch)
         refiner.improve(0.05, 40)
-        if carried_on:
-            rows = data.coded(data.growing)
-            refiner = refiner.carried_on(rows, 40)
         for point in refiner.points():
             tree = parts.binned(point.tree)
             assert rows.errors(point.tree) == pytest.approx(point.errors)
-            yield Proposal(tree, point.leaves, None if held and not carried_on else point.errors)
+            yield Proposal(tree, point.leaves, None if held else point.errors)
 
     return propose
 
@@ -114,7 +111,6 @@ ANY: dict[str, Proposer] = {
     "best first": cart,
     "search": searched(held=False),
     "search, some held": searched(held=True),
-    "search, carried on": searched(held=True, carried_on=True),
 }
 SPACES = {"bits": ft.ProductSpace.bernoulli(9, 0.4), "mixed": MIXED}
 CASES = [

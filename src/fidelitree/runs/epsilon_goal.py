@@ -295,7 +295,7 @@ class EpsilonGoal:
 
     def _tabular(self, tree: Tree) -> bool:
         """Whether a tree is about the whole table of its bits: it has no structure that an error would make simpler."""
-        if self._max_leaves is not None or self._price == economics.FEW_LEAVES:
+        if self._max_leaves is not None or self._price.long_search:
             return False
         return crowds(tree.size, len(set(tree.feature.tolist()) - {-1}))
 

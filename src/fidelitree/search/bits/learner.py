@@ -18,7 +18,7 @@ from fidelitree.asking.threads import one_thread
 from fidelitree.search.bits import junta
 from fidelitree.search.bits.conflicts import RelevantCells, distances
 from fidelitree.search.bits.pool import Bits, Codes, Pool
-from fidelitree.search.bits.rivals import Rivals
+from fidelitree.search.bits.refined import BitRefiner
 from fidelitree.search.bits.sketch import LabelledRows, Search, predict
 from fidelitree.search.bits.walk import walk
 from fidelitree.search.questions import Ask, Steps, together
@@ -221,7 +221,7 @@ class BitLearner:
         pool = self.pool
         if pool.size < ENOUGH or size(found) < 3 or pool.weights.max() > 1:
             return None
-        return Rivals(pool.bits, pool.codes, np.ones(pool.size), self._searched, self._watch).cheapest(found, LEAF)
+        return BitRefiner(pool.bits, pool.codes, self._searched, self._watch).cheapest(found, LEAF)
 
     def _settle_conflicts(self) -> Steps[None]:
         """Two inputs that agree on all relevant features but not in their label show that another one matters."""

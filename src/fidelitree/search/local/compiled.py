@@ -18,7 +18,7 @@ from fidelitree.trees import kernels
 
 if TYPE_CHECKING:
     from fidelitree.asking.limits import Watch
-    from fidelitree.search.local.coded import Codes, Floats
+    from fidelitree.search.local.coded import Codes
     from fidelitree.search.local.splitmix import Splitmix
     from fidelitree.spaces.features import Test
     from fidelitree.trees.nested import Nested
@@ -85,18 +85,6 @@ class Compiled:
         self._watch()
         found: Nested = kernels.native.table_refine(self._table, tree, price, 0, steps, CART, is_one, self._watch)
         return found
-
-    def missed(self, weights: Floats, sizes: Sequence[int], most: int, fold: tuple[int, int]) -> list[float]:
-        """What CART's prunings with at most so many leaves get wrong of a fold (its number, and how many there are).
-
-        The tree has at most ``most`` leaves and is grown on the other folds, in which every row counts 1.
-        """
-        self._watch()
-        held, folds = fold
-        found = kernels.native.table_missed(
-            self._table, weights, np.array(sizes, np.int32), most, folds, held, self._watch
-        )
-        return [float(one) for one in np.frombuffer(found)]
 
     def prune(self, tree: Grown) -> tuple[Any, ...]:
         """The tree's best prunings, judged by these rows: see `by_leaves.RowPrunings`."""

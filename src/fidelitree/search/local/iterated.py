@@ -76,7 +76,6 @@ class Refiner:
         if held is not None:
             self.leave_out_noise(1.0)
         self._tree: Grown | None = None
-        self._paid = 0.0  # the price of a leaf in the last round
         self.steps = 0
 
     def leave_out_noise(self, share: float) -> None:
@@ -98,7 +97,6 @@ class Refiner:
         while steps > 0:
             self._tree = self._descend(self._start(price, error), price, min(_ROUND, steps))
             share = self._curve.add(self._tree)
-            self._paid = price
             steps -= _ROUND
             if not self._exactly(error):
                 # A tree with too many leaves to be read is no reason to pay for still more of them.
@@ -119,22 +117,6 @@ class Refiner:
     def with_leaves(self, most: int) -> Point:
         """The tree with the fewest errors that has at most so many leaves."""
         return [point for point in self.points() if point.leaves <= most][-1]
-
-    def carried_on(self, rows: Coded, steps: int) -> Refiner:
-        """So many proposals more, on other rows, the held-out ones among them: nothing is left to choose a size by.
-
-        Features and price are those that this search has come to, and it begins with its last tree.
-        """
-        other = Refiner(rows, None, self._stream.draw(), self._watch)
-        if self._tree is None:
-            return other
-        other._engine = engine(rows, self._features, self._watch)
-        price = self._paid * rows.total / self._rows.total
-        tree = other._engine.fit(self._tree.nested(), price)
-        while other.steps < steps and tree.leaves > 1:
-            tree = other._descend(tree, price, min(_ROUND, steps - other.steps))
-            other._curve.add(tree)
-        return other
 
     def _price_at(self, leaves: int) -> float:
         """What a leaf is worth where trees have about so many of them."""

@@ -23,7 +23,6 @@ BITS, HOPELESS = 64, 1_000  # bits, and leaves of the first tree: with more it i
 LEAVES = 1 << 12  # of trees that are searched for
 SOLVED = 6, 9, 11  # features of which all trees are considered: at first, later, and where no error is allowed
 STEPS = 10_000  # after the first search, where no time is given: half a minute or less, the same on every machine
-NEARBY_STEPS = 2_500  # the same where a tested tree stands for the target: there are several, and tests are to follow
 STEP = 2_000, 250  # restrictions that take as long as one node of a search: their optimum, their curves
 
 

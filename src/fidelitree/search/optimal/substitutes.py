@@ -8,7 +8,7 @@ a function over the cells that its tests make: all that another tree would have 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
@@ -16,22 +16,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.asking.counted import Counted
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.exact.cells import Cells
-from fidelitree.exact.engine import exact_subfunction
 from fidelitree.search.optimal.affordable import (
     CELLS,
     FEW_BITS,
-    FEW_NUMBERS,
-    NEARBY_STEPS,
     PATIENT,
     SETS,
-    SearchEnded,
 )
 from fidelitree.search.optimal.lattice import Axis, Cell, axes_of, label_masses
 from fidelitree.search.optimal.optimum import CellFunction, errors_of_few_bits, least_errors
-from fidelitree.search.optimal.rollout import Rollouts
 from fidelitree.spaces.features import left_of
 from fidelitree.trees import nested
 from fidelitree.trees.answers import upwards
@@ -118,27 +112,6 @@ def _numbers(low: float, high: float, missing: bool, share: float) -> Cell:
     if low >= high:
         return Cell((math.nan,), share, missing)
     return Cell((low, high if math.isfinite(high) else math.nextafter(low, high)), share, missing)
-
-
-def nearby(tree: Tree, space: ProductSpace, clock: Counted) -> Iterator[Curve]:
-    """Curves of trees that disagree with a tree little, until `SearchEnded`.
-
-    Of bits, however many, by rollouts; of other features all trees that ask what it asks, where those are not too many.
-    """
-
-    def watch() -> None:
-        if clock.over():
-            raise SearchEnded
-
-    def answer(inputs: NDArray[np.uint8]) -> NDArray[np.intp]:
-        return np.searchsorted(tree.labels, tree.predict_inner(inputs))
-
-    if space.all_bits:
-        root = exact_subfunction(Counted(tree, space), space.whole, 0)
-        assert root is not None, "a tree is known"
-        yield from Rollouts(space, answer, tree.size, False, clock, NEARBY_STEPS).curves(root)
-    elif (found := cells_of(tree, space)) is not None:
-        yield from found.curves((tree.size, tree.size), FEW_NUMBERS, watch=watch)
 
 
 @dataclass(frozen=True)

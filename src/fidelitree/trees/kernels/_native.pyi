@@ -61,15 +61,6 @@ def table_refine(
     is_one: Callable[[int], object],
     watch: Callable[[], None],
 ) -> Any: ...
-def table_missed(
-    table: _Table,
-    weights: NDArray[np.float64],
-    sizes: NDArray[np.int32],
-    most: int,
-    folds: int,
-    held: int,
-    watch: Callable[[], None],
-) -> bytes: ...
 def table_prune(
     held: _Table, tree: _Shape, code: NDArray[np.int32], errors: NDArray[np.float64], watch: Callable[[], None]
 ) -> tuple[bytes, bytes, bytes, bytes]: ...

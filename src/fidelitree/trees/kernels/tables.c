@@ -300,9 +300,6 @@ PyMethodDef tables_methods[] = {
     {"table_refine", table_refine, METH_VARARGS,
      "table_refine(table, tree, price, state, steps, most, is_one, watch): the cheaper of a tree of tuples over bits and "
      "CART's with at most so many leaves, both fitted, after so many proposals; its tests are made by is_one."},
-    {"table_missed", table_missed, METH_VARARGS,
-     "table_missed(table, weights, sizes, most, folds, held, watch): what CART's prunings with at most so many leaves, "
-     "grown on all folds but one, get wrong of that one."},
     {"table_prune", table_prune, METH_VARARGS,
      "table_prune(held, tree, code, errors): of every node and number of leaves the leaves of the shorter side; and "
      "errors, missed and both of the best prunings of the whole tree."},

@@ -155,7 +155,6 @@ int32_t polish(Search *s, int32_t node, int32_t *rows);
 
 /* tables_prune.c */
 PyObject *table_prune(PyObject *module, PyObject *args);
-PyObject *table_missed(PyObject *module, PyObject *args);
 
 static inline int passes(const Search *s, Test test, int32_t row)
 {

@@ -1,4 +1,4 @@
-/* All best prunings of a tree: the twin of fidelitree.search.local.by_leaves; and how they do on rows held out. */
+/* All best prunings of a tree: the twin of fidelitree.search.local.by_leaves. */
 
 #include "tables.h"
 #include <math.h>
@@ -120,94 +120,5 @@ PyObject *table_prune(PyObject *module, PyObject *args)
         search_close(&s);
     }
     arrays_release(a, ARGUMENTS);
-    return found;
-}
-
-/* What the nodes that a pruning with so many leaves makes leaves get wrong, added from left to right. */
-static double missed_by(const Search *s, const Curve *curve, const double *alone, int32_t node, int32_t leaves,
-                        double sum)
-{
-    if (leaves == 1)
-        return sum + alone[node];
-    int32_t no = s->arena.nodes[node].no, yes = s->arena.nodes[node].yes, few = curve[node].share[leaves - 1];
-    int32_t first = curve[yes].leaves < curve[no].leaves ? leaves - few : few;
-    return missed_by(s, curve, alone, yes, leaves - first, missed_by(s, curve, alone, no, first, sum));
-}
-
-typedef struct {
-    const double *weights;
-    const int32_t *sizes;
-    Py_ssize_t count;
-    int32_t most, folds, held;
-} Judging;
-
-/* CART's tree grown on all folds but one; what each node gets wrong of that one. */
-static double *alone_in(Search *s, const Judging *judging)
-{
-    const Table *t = s->table;
-    int32_t taught = 0;
-    for (int32_t row = 0; row < t->rows; row++)
-        if (row % judging->folds != judging->held)
-            s->rows[taught++] = row;
-    adopt(s, best_first(s, taught, judging->most));
-    double *alone = s->keep = search_room(s, s->keep, 3 * (size_t)s->arena.length, sizeof *alone);
-    memset(alone, 0, 3 * (size_t)s->arena.length * sizeof *alone);
-    for (int32_t v = 0; v < s->arena.length; v++)
-        alone[s->arena.length + v] = label(s, v);
-    for (int32_t row = 0; row < t->rows; row++)
-        for (int32_t v = row % judging->folds == judging->held ? 0 : -1; v >= 0;) {
-            const Node *here = &s->arena.nodes[v];
-            alone[v] += here->code == t->codes[row] ? 0 : judging->weights[row];
-            v = here->test.feature < 0 ? -1 : passes(s, here->test, row) ? here->yes : here->no;
-        }
-    return alone;
-}
-
-static PyObject *judged(Search *s, const Judging *judging, double *out)
-{
-    size_t total;
-    if (setjmp(s->out))
-        return NULL;
-    s->unlocked = PyEval_SaveThread();
-    const double *alone = alone_in(s, judging), *errors = alone + s->arena.length, *none = errors + s->arena.length;
-    const Curve *curve = curves(s, errors, none, &total);
-    for (Py_ssize_t i = 0; i < judging->count; i++) {
-        int32_t best = 1;
-        for (int32_t leaves = 2; leaves <= curve->leaves && leaves <= judging->sizes[i]; leaves++)
-            best = curve->both[leaves - 1] < curve->both[best - 1] - SLACK ? leaves : best;
-        out[i] = missed_by(s, curve, alone, 0, best, 0);
-    }
-    PyEval_RestoreThread(s->unlocked);
-    return PyBytes_FromStringAndSize((char *)out, judging->count * (Py_ssize_t)sizeof *out);
-}
-
-static const Wanted judging_wanted[] = {{"weights", 'f', 8, 1, 0}, {"sizes", 'i', 4, 1, 0}};
-
-PyObject *table_missed(PyObject *module, PyObject *args)
-{
-    PyObject *capsule, *watch, *given[2], *found = NULL;
-    Array a[2];
-    Search s;
-    Judging judging;
-    (void)module;
-    if (!PyArg_ParseTuple(args, "OOOiiiO", &capsule, &given[0], &given[1], &judging.most, &judging.folds, &judging.held,
-                          &watch))
-        return NULL;
-    const Table *table = table_of(capsule);
-    if (!table || arrays_take(given, judging_wanted, a, 2) < 0)
-        return NULL;
-    judging.weights = a[0].data, judging.sizes = a[1].data, judging.count = a[1].length;
-    double *out = malloc(((size_t)judging.count + 1) * sizeof *out);
-    if (!out)
-        PyErr_NoMemory();
-    else if (a[0].length != table->rows || judging.most < 1 || judging.folds < 2 || judging.held < 0
-             || judging.held >= judging.folds || (table->rows == 1 && !judging.held))
-        PyErr_SetString(PyExc_ValueError, "weights must have one entry a row, and a fold must leave one to learn from");
-    else if (search_open(&s, table, watch) == 0) {
-        found = judged(&s, &judging, out);
-        search_close(&s);
-    }
-    free(out);
-    arrays_release(a, 2);
     return found;
 }

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fidelitree.asking.limits import go_on
-from fidelitree.search.bits.rivals import Rivals
+from fidelitree.search.bits.refined import BitRefiner
 from fidelitree.search.local import compiled
 from fidelitree.search.local.coded import Coded
 from fidelitree.search.local.grown import Grown, flat
@@ -52,11 +52,8 @@ def found(rows: Coded, seed: int) -> list[Any]:
     refiner = Refiner(*parts(rows, len(rows.codes) // 4 if seed % 2 else 0), seed)
     refiner.improve((0.0, 0.03, 0.1)[seed % 3], 40)
     refiner.improve_at(5, 10)
-    more = refiner.carried_on(rows, 10)
-    return [
-        [(point.leaves, point.errors, point.both, point.share, point.tree) for point in one.points()] + [one.steps]
-        for one in (refiner, more)
-    ]
+    points = [(point.leaves, point.errors, point.both, point.share, point.tree) for point in refiner.points()]
+    return [*points, refiner.steps]
 
 
 @needed
@@ -70,19 +67,18 @@ def test_both_ways_find_the_same_trees(seed: int, monkeypatch: pytest.MonkeyPatc
 
 
 def refined(seed: int) -> list[Any]:
-    """What a short search makes of trees over bits, and how CART's prunings do on folds held out."""
+    """What a short search makes of trees over bits."""
     rows, random = rows_of(seed), np.random.default_rng(seed)
     bits = np.concatenate([rows.bins % 2, rows.bins // 2 % 2]).T.astype(np.uint8)
     features = sorted(random.permutation(bits.shape[1])[1:].tolist()) or [0]
     tree = (IsOne(0), (IsOne(bits.shape[1] - 1), 1, 0), 0)
-    rivals = Rivals(bits, rows.codes, random.random(len(bits)), features)
-    some = [rivals.cheapest(shape, price) for shape, price in ((tree, 0.7), (0, 1.0), (tree, 0.01))]
-    return [some, rivals.shares(), rivals.shares(lambda leaves, share: share > 0.3)]
+    refiner = BitRefiner(bits, rows.codes, features)
+    return [refiner.cheapest(shape, price) for shape, price in ((tree, 0.7), (0, 1.0), (tree, 0.01))]
 
 
 @needed
 @pytest.mark.parametrize("seed", range(12))
-def test_both_ways_refine_and_judge_alike(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_both_ways_refine_alike(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     fast = refined(seed)
     monkeypatch.setattr(kernels, "compiled", False)
     assert refined(seed) == fast
@@ -240,14 +236,6 @@ def test_trees_that_are_none_are_refused(shape: Any) -> None:
 def test_a_price_must_be_a_number() -> None:
     with pytest.raises(ValueError, match="price must be a number from 0"):
         kernels.native.table_fit(native_table(), flat(0, 1), float("nan"), go_on)
-
-
-@needed
-def test_a_fold_must_leave_rows_to_learn_from() -> None:
-    sizes = np.array([2], np.int32)
-    for weights, folds, held in ((np.ones(7), 4, 0), (np.ones(200), 1, 0), (np.ones(200), 4, 4), (np.ones(200), 4, -1)):
-        with pytest.raises(ValueError, match="weights must have one entry a row, and a fold must leave one"):
-            kernels.native.table_missed(native_table(), weights, sizes, 9, folds, held, go_on)
 
 
 @needed

@@ -103,25 +103,3 @@ def test_a_rare_class_gets_its_leaf() -> None:
 def test_labels_that_no_feature_explains_stay_wrong() -> None:
     rows = Coded(np.zeros((1, 4), np.uint16), [False], [3], np.array([0, 0, 1, 2]), np.ones(4))
     assert curve(searched(rows, None, 0.1)) == [(1, 2.0, 0.5, 0)]
-
-
-def test_a_search_is_carried_on_with_the_held_out_rows() -> None:
-    """On all rows, trees of the same size err less on fresh ones; the first search is not changed by it."""
-    everything, fresh = multiplexer(400, 12, noise=0.1), multiplexer(20_000, 13)
-    some, held = (
-        dataclasses.replace(everything, bins=everything.bins[:, part], codes=everything.codes[part], weights=ones)
-        for part, ones in ((slice(300), np.ones(300)), (slice(300, None), np.ones(100)))
-    )
-    first = searched(some, held, 0.1, steps=300)
-    before = curve(first)
-    more = first.carried_on(everything, 300)
-    assert curve(first) == before
-    assert more.steps == 300
-    nine = [next(point for point in search.points() if point.leaves == 9).tree for search in (first, more)]
-    assert fresh.errors(nine[1]) < fresh.errors(nine[0])
-
-
-def test_a_search_that_has_not_begun_is_carried_on_as_cart() -> None:
-    rows = multiplexer(300, 4)
-    carried = Refiner(rows, HELD, seed=0).carried_on(rows, 100)
-    assert (carried.steps, curve(carried)) == (0, curve(Refiner(rows, None, seed=0)))
