@@ -7,7 +7,8 @@ import numpy as np
 from fidelitree.search.bits.refined import BitRefiner
 from fidelitree.search.bits.sketch import predict
 from fidelitree.spaces.features import IsOne
-from fidelitree.trees.nested import Nested, size, tested
+from fidelitree.trees import nested
+from fidelitree.trees.nested import Nested, size
 
 RANDOM = np.random.default_rng(3)
 BITS = RANDOM.integers(0, 2, (400, 6), dtype=np.uint8)
@@ -34,7 +35,7 @@ def test_single_errors_are_not_worth_a_leaf() -> None:
 
 def test_only_the_features_given_are_tested() -> None:
     elsewhere: Nested = (IsOne(3), 0, EXACT)
-    assert set(tested(refiner(BITS[:, 4], features=(0, 4)).cheapest(elsewhere, 1.0))) == {4}
+    assert set(nested.tested(refiner(BITS[:, 4], features=(0, 4)).cheapest(elsewhere, 1.0))) == {4}
 
 
 def test_the_same_answers_give_the_same_tree() -> None:
