@@ -348,7 +348,8 @@ int offers(Search *s, Seen *seen, int impurity, int32_t only, Offer *top, int mo
         if (!t->ordered[t->chosen[c]] && groups > 3 && groups <= ALL_SUBSETS && !two)
             subsets(&l, c);
     }
-    for (int32_t k = 0; k < (two ? 1 : t->classes); k++)
+    const int32_t directions = two ? 1 : t->classes < DIRECTIONS ? t->classes : DIRECTIONS;
+    for (int32_t k = 0; k < directions; k++)
         for (int32_t c = first; c < last; c++) {
             int32_t groups = t->first_group[c + 1] - t->first_group[c];
             if (!t->ordered[t->chosen[c]] && groups > 3 && (two || groups > ALL_SUBSETS))
