@@ -1,9 +1,10 @@
 """The tests a node may ask, and how well each divides its rows.
 
 Ordered features offer every threshold. Unordered ones offer every single value, and sets of values: all of them up
-to 10 values; beyond, the values are put in order of the share of a class, for the first 16 classes, and divided like an
-ordered feature, which for two classes loses nothing whatever the (concave) impurity. An impurity is a mass, not a share: summed over both
-sides of a split it is what the split leaves unexplained. Its lines are classes, entries of a line are the splits.
+to 10 values; beyond, the values are put in order of the share of a class, for each of the first 16 classes, and divided
+like an ordered feature, which for two classes loses nothing whatever the (concave) impurity. An impurity is a mass, not
+a share: summed over both sides of a split it is what the split leaves unexplained. Its lines are classes, entries of a
+line are the splits.
 """
 
 from __future__ import annotations
