@@ -27,6 +27,7 @@ Word = NDArray[np.uint16]
 
 _INSIDE = 4  # slots inside a word
 _WIDE = 6  # the same of a word of 64 inputs
+_LANED = 9  # slots from which on a change of one leaves words for four lanes
 _IDLE = -1
 _LARGE = 1 << 13  # words from which a look-up table of whole words pays
 _LOWER = (0x5555, 0x3333, 0x0F0F, 0x00FF)  # positions of a word where slot s is 0
@@ -63,15 +64,15 @@ class TableSubfunction(Subfunction):
     def influences(self) -> Floats:
         """One pass over half a table for each feature."""
         out = np.zeros(len(self._space))
-        large = self._planes.shape[1] >= _LARGE
-        changes = self._changes() if large else [self._change(slot) for slot in range(len(self._slots))]
+        wide = len(self._slots) >= _LANED
+        changes = self._changes() if wide else [self._change(slot) for slot in range(len(self._slots))]
         for feature, bias, change in zip(self._slots, self._biases, changes, strict=True):
             if feature != _IDLE:
                 out[feature] = 2 * bias * (1 - bias) * change
         return out
 
     def _changes(self) -> Floats:
-        """`_change` of all slots of a large table, 64 inputs to a word."""
+        """`_change` of all slots of a table that is not tiny, 64 inputs to a word."""
         planes = np.ascontiguousarray(self._planes).view(np.uint64)
         changes = np.empty(len(self._slots))
         if kernels.compiled:
@@ -174,10 +175,16 @@ def _apart(planes: NDArray[np.uint64], slot: int) -> NDArray[np.uint64]:
 
 def _word_sums(words: NDArray[np.uint64], masses: Floats) -> Floats:
     """The mass of each word's set bits; ``masses`` has that of all values of each byte."""
-    pairs = [(high[:, None] + low).ravel() for low, high in zip(masses[::2], masses[1::2], strict=True)]
-    parts = words.view(np.uint16).reshape(-1, 4)
-    # take() is twice as fast on indices of its own type.
-    one, two, three, four = (pair.take(parts[:, k].astype(np.intp), mode="clip") for k, pair in enumerate(pairs))
+    if len(words) < _LARGE:  # the same sums, without a table of all pairs of bytes
+        octets = words.view(np.uint8).reshape(-1, 8)
+        one, two, three, four = (
+            masses[k + 1].take(octets[:, k + 1]) + masses[k].take(octets[:, k]) for k in range(0, 8, 2)
+        )
+    else:
+        pairs = [(high[:, None] + low).ravel() for low, high in zip(masses[::2], masses[1::2], strict=True)]
+        parts = words.view(np.uint16).reshape(-1, 4)
+        # take() is twice as fast on indices of its own type.
+        one, two, three, four = (pair.take(parts[:, k].astype(np.intp), mode="clip") for k, pair in enumerate(pairs))
     total: Floats = (one + two) + (three + four)
     return total
 

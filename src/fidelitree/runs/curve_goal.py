@@ -173,9 +173,11 @@ class LastTests(CurveGoal):
         if self.learning:
             return None
         best = min(self._opened.values(), key=lambda one: (one.error_bound, one.tree.size))
-        told = best.error_bound < 1 or best.samples >= economics.LEAST
+        told = not economics.shows_nothing(best.error_bound, best.samples)
         return self.why if told and close_enough(best, loop.attempts.epsilon) else None
 
 
 def _close(attempt: Attempt) -> bool:
-    return attempt.samples > 0 and economics.is_close(attempt.error_bound, attempt.rate)
+    if not attempt.samples or economics.shows_nothing(attempt.error_bound, attempt.samples):
+        return False
+    return economics.is_close(attempt.error_bound, attempt.rate)

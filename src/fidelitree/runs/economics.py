@@ -53,6 +53,7 @@ HURRIED = 0.8  # of a limited time: when the last fit before tests is given up
 LEARNING = 0.6  # of a budget goes into learning, the rest into tests
 TIGHT = 1.1  # times the error, and SLACK more: a bound so close ends its test
 SLACK = 0.006  # an error
+SHOWN = 0.5  # of the agreement that was seen, where it is little: a bound that shows less of it says nothing yet
 
 # One tree that is good enough.
 UNLIKELY = 0.05  # a chance below which nothing is hoped for
@@ -294,7 +295,12 @@ def too_few(mistakes: int, answers: int, epsilon: float) -> bool:
 
 def is_close(bound: float, error: float) -> bool:
     """Whether a bound is so close to the error that was seen that more answers would change little."""
-    return bound <= TIGHT * error + SLACK
+    return bound <= max(error + SLACK, min(TIGHT * error + SLACK, 1 - SHOWN * (1 - error)))
+
+
+def shows_nothing(bound: float, answers: int) -> bool:
+    """Whether a bound is still 1, after so few answers that agreement may be too rare to have been seen yet."""
+    return bound >= 1 and answers * math.log1p(-SLACK) > math.log(UNLIKELY)
 
 
 def answers_until_close(error: float, level: float) -> int:

@@ -34,7 +34,7 @@ FEWEST = 2
 MOST_BINS = 6_000
 """Of all features together: their pairs are counted in one square table."""
 _FEWER = "join rare values, or leave a column out"
-_LOOKED_AT = 100  # rows that tell which columns have different values
+_LOOKED_AT = 20  # rows that tell which columns have different values
 
 
 def bins_for(rows: int) -> int:

@@ -54,14 +54,16 @@ def test_a_half_holds_the_inputs_of_its_side(n: int) -> None:
 @pytest.mark.skipif(not kernels.compiled, reason="the kernels are not compiled here")
 @pytest.mark.parametrize("classes", [2, 3, 9])
 @pytest.mark.parametrize("n", [9, 10, 12, 13, 14, 16])
-def test_a_large_table_is_counted_in_one_order(n: int, classes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_is_counted_in_one_order(n: int, classes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a compiler, without one, and where a table of all pairs of bytes pays."""
     function, _, _ = subfunction(n, classes)
-    small = function.influences()
-    monkeypatch.setattr(engine, "_LARGE", 1)
     compiled = function.influences()
     monkeypatch.setattr(kernels, "compiled", False)
     assert compiled.tolist() == function.influences().tolist(), "bit for bit"
-    np.testing.assert_allclose(compiled, small, rtol=1e-12)
+    monkeypatch.setattr(engine, "_LARGE", 1)
+    assert compiled.tolist() == function.influences().tolist(), "bit for bit"
+    monkeypatch.setattr(engine, "_LANED", n + 1)
+    np.testing.assert_allclose(compiled, function.influences(), rtol=1e-12)
 
 
 @pytest.mark.skipif(not kernels.compiled, reason="the kernels are not compiled here")

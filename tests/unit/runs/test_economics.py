@@ -73,6 +73,19 @@ def test_where_trees_agree_there_is_nothing_to_gain() -> None:
     assert PairedErrors(500, 100, 100, 0).gain() == 0
 
 
+def test_a_bound_is_not_close_that_shows_less_than_half_of_what_little_agreement_there_is() -> None:
+    assert not is_close(1.0, 0.93), "a tree of 64 leaves, of a thousand equal classes"
+    assert not is_close(0.97, 0.93)
+    assert is_close(0.96, 0.93)
+    assert is_close(1.0, 0.999), "within the slack"
+
+
+def test_a_bound_of_one_says_nothing_before_agreement_could_be_seen() -> None:
+    assert economics.shows_nothing(1.0, 100)
+    assert not economics.shows_nothing(1.0, 1_000)
+    assert not economics.shows_nothing(0.99, 100)
+
+
 @given(pairs(), st.floats(0, 8), st.floats(0, 8), st.floats(0, 3))
 def test_more_answers_never_hurt(pair: PairedErrors, one: float, two: float, sure: float) -> None:
     less, more = sorted([one, two])

@@ -77,3 +77,10 @@ def test_what_was_found_on_the_way_stays_where_it_is_clearly_better(monkeypatch:
         assert any(0.8 * one.leaves <= point.leaves and one.error_bound <= 1.1 * point.error_bound for one in curve), (
             "nothing is lost that no other tree stands for"
         )
+
+
+def test_of_a_hundred_equal_classes_no_large_tree_has_a_bound_that_says_nothing() -> None:
+    """Bounds of 1 once counted as close to an error of .9, and every test ended at once."""
+    space = ft.ProductSpace([ft.Numeric("u", 0, 1)])
+    found = ft.frontier(lambda rows: np.minimum(rows["u"] * 100, 99).astype(str), space, max_queries=2_000, seed=0)
+    assert [point.leaves for point in found if point.error_bound == 1 and point.leaves > 8] == []

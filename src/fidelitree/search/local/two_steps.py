@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from fidelitree.trees.nested import Nested
 
 _TRIED = 60  # first tests
+_MOST_COUNTS = 2e8  # labels counted by tests, about a second: where both are very many, fewer first tests are tried
 
 
 def two_steps(coded: Coded, watch: Watch) -> list[Nested]:
@@ -31,7 +32,8 @@ def two_steps(coded: Coded, watch: Watch) -> list[Nested]:
     scores = menu.scores(gini)
     first = _divided(splits, rows)
     best: dict[int, Node] = {first.leaves: first}
-    for number in np.argsort(scores, kind="stable")[:_TRIED].tolist():
+    tried = min(_TRIED, 1 + int(_MOST_COUNTS / (2 * splits.grouped.classes * max(1, len(splits.features)))))
+    for number in np.argsort(scores, kind="stable")[:tried].tolist():
         if scores[number] == np.inf:
             break
         test, passed = splits.divide(menu.decode(number), rows, gini)

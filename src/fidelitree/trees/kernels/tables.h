@@ -10,7 +10,7 @@
 #include <setjmp.h>
 
 enum { GINI, ROOT, ENTROPY };
-enum { ALL_SUBSETS = 10, DEEPEST = 100, FEW_ROWS = 512, BLOCK = 16 };
+enum { ALL_SUBSETS = 10, DIRECTIONS = 16, DEEPEST = 100, FEW_ROWS = 512, BLOCK = 16 };
 #define SLACK 1e-9
 
 enum { BINS, CODES, SIZES, ORDERED, CHOSEN, XLOGX, TABLE_ARRAYS };
@@ -64,6 +64,7 @@ typedef struct {
     uint8_t *right;
     void *keep, *curves;          /* freed at the end */
     int32_t *line;                /* scratch: 4 lines of classes entries */
+    int32_t *present, some;       /* scratch: the labels of a node, and how many these are */
     int32_t *order;               /* scratch: groups of a feature in order of their share; or columns */
     double *share;                /* scratch: a number for each of them */
     int32_t *lefts;               /* scratch: of two labels, how many rows each of them has on the left */
@@ -131,7 +132,8 @@ const int32_t *column_counts(Search *s, Seen *seen, int32_t column);
 int offers(Search *s, Seen *seen, int impurity, int32_t only, Offer *top, int most);
 double score(const Search *s, const int32_t *left, const int32_t *counts, int32_t all, int impurity);
 void rank(Search *s, const int32_t *here, int32_t groups, int32_t direction);
-double impurity_of(const Search *s, const int32_t *counts, int impurity);
+void note_labels(Search *s, const int32_t *counts);
+double impurity_of(Search *s, const int32_t *counts, int impurity);
 
 /* tables_divide.c */
 Test divide(Search *s, Offer offer, Seen *seen, int impurity);

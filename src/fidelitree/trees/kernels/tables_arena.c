@@ -66,6 +66,7 @@ int search_open(Search *s, const Table *table, PyObject *watch)
     s->right = malloc(rows);
     s->near = calloc((size_t)largest * (size_t)table->classes, sizeof *s->near);
     s->line = malloc(4 * (size_t)table->classes * sizeof *s->line);
+    s->present = malloc(((size_t)table->classes + 1) * sizeof *s->present);
     s->most_offers = largest > table->columns ? largest : table->columns;
     s->order = malloc((size_t)s->most_offers * sizeof *s->order);
     s->share = malloc((size_t)s->most_offers * sizeof *s->share);
@@ -73,8 +74,8 @@ int search_open(Search *s, const Table *table, PyObject *watch)
     s->among = malloc((size_t)table->classes * (size_t)table->lines * sizeof *s->among + 1);
     s->finite = malloc((size_t)table->columns + 1);
     s->block = malloc(((size_t)widest_block(table) * (size_t)table->classes + 1) * sizeof *s->block);
-    if (s->rows && s->spare && s->trial && s->care && s->right && s->near && s->line && s->order && s->share && s->lefts
-        && s->among && s->finite && s->block)
+    if (s->rows && s->spare && s->trial && s->care && s->right && s->near && s->line && s->present && s->order && s->share
+        && s->lefts && s->among && s->finite && s->block)
         return 0;
     search_close(s);
     PyErr_NoMemory();
@@ -101,6 +102,7 @@ void search_close(Search *s)
     free(s->right);
     free(s->near);
     free(s->line);
+    free(s->present);
     free(s->order);
     free(s->share);
     free(s->lefts);

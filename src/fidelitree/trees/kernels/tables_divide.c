@@ -76,9 +76,11 @@ static int32_t sharpened(Search *s, Offer offer, const Seen *seen, int impurity)
     }
     double least = INFINITY;
     best = low;
+    note_labels(s, seen->counts);
     for (int32_t bin = low; bin < high - 1; bin++) {
         int32_t any = 0;
-        for (int32_t k = 0; k < classes; k++) {
+        for (int32_t i = 0; i < s->some; i++) {
+            const int32_t k = s->present[i];
             any |= near[(int64_t)(bin - low) * classes + k];
             left[k] += near[(int64_t)(bin - low) * classes + k];
         }

@@ -83,31 +83,42 @@ const int32_t *column_counts(Search *s, Seen *seen, int32_t column)
     return s->block + (int64_t)(first[column] - first[seen->first]) * classes;
 }
 
+/* Notes which labels there are: what others add to a sum is nothing, and a small node has few of a thousand. */
+void note_labels(Search *s, const int32_t *counts)
+{
+    s->some = 0;
+    for (int32_t k = 0; k < s->table->classes; k++) {
+        s->present[s->some] = k;
+        s->some += counts[k] > 0;
+    }
+}
+
 static inline double one_side(const Search *s, const int32_t *side, int32_t mass, int impurity)
 {
-    const int32_t classes = s->table->classes;
+    const int32_t some = s->some, *present = s->present;
     double sum = 0;
     switch (impurity) {
     case GINI:
-        for (int32_t k = 0; k < classes; k++)
-            sum += (double)side[k] * side[k];
+        for (int32_t i = 0; i < some; i++)
+            sum += (double)side[present[i]] * side[present[i]];
         return mass - sum / (mass ? mass : TINY);
     case ROOT:
-        for (int32_t k = 0; k < classes; k++)
-            sum += sqrt((double)side[k] * (mass - side[k]));
+        for (int32_t i = 0; i < some; i++)
+            sum += sqrt((double)side[present[i]] * (mass - side[present[i]]));
         return sum;
     default:
-        for (int32_t k = 0; k < classes; k++)
-            sum += s->table->xlogx[side[k]];
+        for (int32_t i = 0; i < some; i++)
+            sum += s->table->xlogx[side[present[i]]];
         return s->table->xlogx[mass] - sum;
     }
 }
 
-double impurity_of(const Search *s, const int32_t *counts, int impurity)
+double impurity_of(Search *s, const int32_t *counts, int impurity)
 {
     int32_t mass = 0;
-    for (int32_t k = 0; k < s->table->classes; k++)
-        mass += counts[k];
+    note_labels(s, counts);
+    for (int32_t i = 0; i < s->some; i++)
+        mass += counts[s->present[i]];
     return one_side(s, counts, mass, impurity);
 }
 
@@ -115,7 +126,8 @@ double impurity_of(const Search *s, const int32_t *counts, int impurity)
 double score(const Search *s, const int32_t *left, const int32_t *counts, int32_t all, int impurity)
 {
     int32_t *rest = s->line + 2 * s->table->classes, mass = 0;
-    for (int32_t k = 0; k < s->table->classes; k++) {
+    for (int32_t i = 0; i < s->some; i++) {
+        const int32_t k = s->present[i];
         mass += left[k];
         rest[k] = counts[k] - left[k];
     }
@@ -244,7 +256,8 @@ static void thresholds(Looking *l, int32_t column)
     memset(left, 0, (size_t)classes * sizeof *left);
     for (int32_t g = 0; g < groups - 1; g++, here += classes) {
         int32_t any = 0;
-        for (int32_t k = 0; k < classes; k++) {
+        for (int32_t i = 0; i < l->s->some; i++) {
+            const int32_t k = l->s->present[i];
             left[k] += here[k];
             any |= here[k];
         }
@@ -313,7 +326,8 @@ static void ranked(Looking *l, int32_t column, int32_t direction)
     for (int32_t place = 0; place < groups; place++) {
         const int32_t *one = here + (int64_t)l->s->order[place] * classes;
         int32_t any = 0;
-        for (int32_t k = 0; k < classes; k++) {
+        for (int32_t i = 0; i < l->s->some; i++) {
+            const int32_t k = l->s->present[i];
             left[k] += one[k];
             any |= one[k];
         }
@@ -331,6 +345,7 @@ int offers(Search *s, Seen *seen, int impurity, int32_t only, Offer *top, int mo
     Looking l = {s, seen, 0, impurity, most, 0, top};
     for (int32_t k = 0; k < t->classes; k++)
         l.all += seen->counts[k];
+    note_labels(s, seen->counts);
     memset(s->finite, 0, (size_t)t->columns);
     search_work(s, t->width + (seen->table ? 0 : (int64_t)seen->count * (last - first)));
     if (t->ones && t->classes == 2) {
@@ -348,7 +363,8 @@ int offers(Search *s, Seen *seen, int impurity, int32_t only, Offer *top, int mo
         if (!t->ordered[t->chosen[c]] && groups > 3 && groups <= ALL_SUBSETS && !two)
             subsets(&l, c);
     }
-    for (int32_t k = 0; k < (two ? 1 : t->classes); k++)
+    const int32_t directions = two ? 1 : t->classes < DIRECTIONS ? t->classes : DIRECTIONS;
+    for (int32_t k = 0; k < directions; k++)
         for (int32_t c = first; c < last; c++) {
             int32_t groups = t->first_group[c + 1] - t->first_group[c];
             if (!t->ordered[t->chosen[c]] && groups > 3 && (two || groups > ALL_SUBSETS))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import reference
 from fidelitree.search.local import coded as grouping
 from fidelitree.search.local.coded import Coded, Grouped
-from fidelitree.search.local.splits import IMPURITIES, Splits, errors, gini
+from fidelitree.search.local.splits import DIRECTIONS, IMPURITIES, Splits, errors, gini
 from fidelitree.spaces.features import AtMost, IsIn
 from fidelitree.spaces.features import Test as FeatureTest
 from labelled import coded_rows
@@ -146,3 +146,12 @@ def test_counts_are_those_of_the_rows(coded: Coded) -> None:
             for code in range(coded.classes):
                 there = (coded.bins[feature] == group) & (coded.codes == code)
                 assert table[code, grouped.starts[feature] + group] == coded.weights[there].sum()
+
+
+def test_of_very_many_labels_only_some_put_values_in_order() -> None:
+    """Each label's order takes a look at all tests: a thousand of each would take an hour."""
+    values = np.arange(40)
+    coded = Coded(values[None].astype(np.uint16), [False], [40], values, np.ones(40))
+    _, scores, tests = look(coded)
+    assert len(tests) == 40 + 40 * DIRECTIONS
+    assert isinstance(tests[int(scores.argmin())], IsIn)
