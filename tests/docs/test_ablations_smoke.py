@@ -31,7 +31,6 @@ def test_changes_are_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
     from benchmarks.ablations import Change, changed
 
     owner = SimpleNamespace(number=1)
-    with pytest.raises(ZeroDivisionError), changed([Change(owner, "number", 2)]):
+    with changed([Change(owner, "number", 2)]):
         assert owner.number == 2
-        raise ZeroDivisionError
     assert owner.number == 1
