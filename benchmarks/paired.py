@@ -183,11 +183,11 @@ def _distilled(target: Target, space: Any, seed: int, **options: Any) -> dict[st
     }
 
 
-def _of_curves(case: str, seed: int) -> dict[str, Any]:
+def _of_curves(case: str, seed: int, labels_at_most: int | None = CURVE_LABELS) -> dict[str, Any]:
     """Bounds and errors of all sizes that both have are compared one by one."""
     target, space = _model(case)
     started = time.process_time()
-    front = ft.frontier(target, space, seed=seed, max_queries=CURVE_LABELS)
+    front = ft.frontier(target, space, seed=seed, max_queries=labels_at_most)
     seconds = time.process_time() - started
     batch = space.draw(SAMPLE, seed=10_000 + seed)
     labels = np.asarray(target(batch))

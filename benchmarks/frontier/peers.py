@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 HAS_CONTREE = find_spec("pycontree") is not None
+HAS_LICKETY = find_spec("licketysplit") is not None
+_PRICES = 24  # of a leaf, from a tenth of the rows to half a row: LicketySPLIT is not asked for a size
+_LEVELS = 7  # of its trees
 _SPLITS = 7  # up to so many: beyond, optimal trees take too long
 Curve = dict[int, Tree]
 
@@ -148,9 +151,51 @@ def _from_contree(node: Any, columns: FeatureColumns[Any]) -> Nested:
     return columns.node(int(node.get_split_feature()), float(node.get_split_threshold()), below, above)
 
 
+def lickety(data: Labelled, sizes: Sequence[int], seconds: float) -> Curve:
+    """Trees of LicketySPLIT at several prices of a leaf: at each size the one with the fewest errors on its rows.
+
+    At each node it takes the test whose two sides, grown greedily, lose least, and goes on below (Babbar, McTavish,
+    Rudin, Seltzer 2025). As its authors advise, it tests thresholds that boosted trees have.
+    """
+    from licketysplit import LicketySPLITClassifier, ThresholdGuessBinarizer
+
+    columns, end = FeatureColumns.one_hot(data.space), time.monotonic() + seconds
+    classes, codes = np.unique(data.labels, return_inverse=True)
+    if len(classes) < 2:
+        return {}
+    guesses = ThresholdGuessBinarizer(n_estimators=50, max_depth=2, column_elimination=False)
+    tests = np.asarray(guesses.fit_transform(columns.of(data.inner), codes)).astype(np.uint8)
+    grown: list[tuple[int, Tree]] = []
+    for price in np.geomspace(0.1, 0.5 / len(codes), _PRICES).tolist():
+        if time.monotonic() > end:
+            break
+        model = LicketySPLITClassifier(lambda_leaf=price, depth_budget=_LEVELS).fit(tests, codes)
+        leaves = list(zip(*model.get_tree_paths(), strict=True))
+        tree = build(data.space, simplest(_from_paths(leaves, 0, guesses.thresholds_, columns)), classes)
+        grown.append((int(np.count_nonzero(tree.predict_inner(data.inner) != data.labels)), tree))
+    found: Curve = {}
+    for size in sizes:
+        fitting = [one for one in grown if one[1].size <= size]
+        if fitting:
+            found[size] = min(fitting, key=lambda one: one[0])[1]
+    return found
+
+
+def _from_paths(leaves: Sequence[Any], depth: int, thresholds: Sequence[Any], columns: FeatureColumns[Any]) -> Nested:
+    """The tree below a node, by paths of signed tests, counted from 1: positive where the value is below the cut."""
+    path, label = leaves[0]
+    if len(path) == depth:
+        return int(label)
+    below, above = ([one for one in leaves if (one[0][depth] > 0) == wanted] for wanted in (True, False))
+    column, cut = thresholds[abs(path[depth]) - 1]
+    sides = (_from_paths(side, depth + 1, thresholds, columns) for side in (below, above))
+    return columns.node(int(column), float(cut), *sides)
+
+
 PEERS: dict[str, Callable[[Labelled, Sequence[int], float], Curve]] = {
     "CART": best_first,
     "CART, pruned": pruned,
     **({"pystreed": streed} if HAS_STREED else {}),
     **({"pycontree": contree} if HAS_CONTREE else {}),
+    **({"LicketySPLIT": lickety} if HAS_LICKETY else {}),
 }
