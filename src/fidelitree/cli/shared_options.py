@@ -114,7 +114,7 @@ class SearchOptions:
     prefer: Annotated[
         PreferenceName,
         typer.Option(
-            help="queries: ask little; leaves: a smaller tree, for up to ten times as many labels; rounds: large batches."
+            help="queries: ask little; leaves: a smaller tree, for up to ten times the labels; rounds: large batches."
         ),
     ] = "queries"
     seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same tree; a fresh one unless given.")] = None
