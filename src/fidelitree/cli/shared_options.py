@@ -80,7 +80,7 @@ class Promise:
     """The error that is asked for."""
 
     epsilon: Annotated[
-        str, typer.Option(metavar="NUMBER|none", help="Tolerated error; none: the smallest within a budget.")
+        str, typer.Option(metavar="NUMBER|none", help="Tolerated error; none: the knee of a frontier.")
     ] = "0.05"
 
 
