@@ -1,6 +1,6 @@
 """How errors fall from the first labels to the last, on models that no table reports.
 
-`python -m benchmarks.frontier.calibrate` prints `GAINS` of `runs/strategies/forecast`: by leaves, the mean of
+`python -m benchmarks.frontier.calibrate` prints `GAINS` of `runs/forecast`: by leaves, the mean of
 ln(error in the end / cross-validated error at 400 labels), both with ``EASE`` added, and its deviation beyond chance.
 Of the models some are small trees, which trees learn soon, and some have many classes, which no small tree learns.
 """

@@ -80,7 +80,7 @@ class Promise:
     """The error that is asked for."""
 
     epsilon: Annotated[
-        str, typer.Option(metavar="NUMBER|none", help="Tolerated error; none: the smallest within a budget.")
+        str, typer.Option(metavar="NUMBER|none", help="Tolerated error; none: the knee of a frontier.")
     ] = "0.05"
 
 
@@ -114,7 +114,7 @@ class SearchOptions:
     prefer: Annotated[
         PreferenceName,
         typer.Option(
-            help="queries: ask little; leaves: a smaller certified tree, for ten times as many; rounds: large batches."
+            help="queries: ask little; leaves: a smaller tree, for up to ten times the labels; rounds: large batches."
         ),
     ] = "queries"
     seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same tree; a fresh one unless given.")] = None

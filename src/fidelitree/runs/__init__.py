@@ -1,1 +1,1 @@
-"""Runs of every door: the loop, strategies, stopping rules, what is returned at the end, exact answers, `analyze`."""
+"""Runs of every door: the loop, its goals, what is returned at the end, exact answers, `analyze`."""

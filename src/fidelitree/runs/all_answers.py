@@ -1,9 +1,8 @@
 """Runs that end by knowing the answer to every input: all can be asked, or a circuit lists them.
 
 Their error is exact. Under ``strategy="smallest"`` searches that ask nothing look for the smallest tree
-(`search.optimal`). A time limit, or Ctrl-C, ends them with the smallest tree so far. Where only some answers are known,
-see `shrinking`. For a frontier, the least error of every size is computed where that is affordable, and searched for
-elsewhere.
+(`search.optimal`). A time limit, or Ctrl-C, ends them with the smallest tree so far. For a frontier,
+the least error of every size is computed where that is affordable, and searched for elsewhere.
 """
 
 from __future__ import annotations

@@ -89,8 +89,8 @@ def distill(
         delta: The chance that the run states a false bound.
         groups: The column of a table that says which rows belong together, or an entry for each row.
         seed: Chooses all draws: the same seed gives the same result. None takes a fresh one, which is recorded.
-        strategy: "auto" asks little, "influence" gives the paper's tree, "smallest" may ask 20,000 labels and more.
-        prefer: "queries" asks little, "leaves" asks ten times as much for fewer, "rounds" in few large batches.
+        strategy: "auto" asks little, "influence" gives the paper's tree, "smallest" up to 20 times as much.
+        prefer: "queries" asks little, "leaves" up to ten times as much for fewer, "rounds" in few large batches.
         tolerance: For targets that answer numbers: an error is to be further away than this.
         threshold: Turns scores into labels: 1 above this value, otherwise 0; of a classifier, by its second class.
         defer: Whether leaves may answer `DEFER`; epsilon is then the error on all other inputs.
@@ -208,7 +208,7 @@ def _known(counted: Counted, space: World, goal: Goal) -> Distillation | None:
 
 
 def _learnt(counted: Counted, space: World, goal: Goal, observer: Observer) -> Distillation:
-    """By a session: learn and test, until the stopping rule is content or a budget ends it."""
+    """By a session: learn and test, until the goal is reached or out of reach, or a budget ends it."""
     if goal.defer:
         return distil_deferring(counted, space, goal, observer)
     session = _session(counted, source_of(space, goal.seed, together=True), goal, observer)

@@ -1,6 +1,6 @@
 """What labels, leaves and tests are worth: every tuned number of the loop, and the pure functions that use them.
 
-Each number has a unit and a reason; `benchmarks.ablations` shows what it buys.
+Each number has a unit and a reason.
 """
 
 from __future__ import annotations

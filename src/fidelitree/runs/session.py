@@ -1,8 +1,8 @@
 """One run: the only place where a target's answers, the attempts to certify a tree, and a budget meet.
 
 A loop asks for inputs (`search.questions`, `runs.loop`), its goal decides what is enough, and the session has every
-question answered. What was drawn for tests counts for all open attempts before it teaches anybody;
-what a strategy chose itself is never counted.
+question answered. What was drawn for tests counts for all open attempts before it teaches anybody; what an inquiry
+chose itself is never counted.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Session:
         return cls(counted, source, Attempts(goal.epsilon, goal.delta, ledger, part, goal.tolerance), observer)
 
     def run(self, steps: Steps[T]) -> T:
-        """What a strategy comes to; BudgetSpent, an interrupt or the target's error end it where it asks."""
+        """Return what the steps come to; BudgetSpent, an interrupt or the target's error end them where they ask."""
         answered: Any = None  # what a generator is sent first
         while True:
             try:
@@ -153,7 +153,7 @@ class Session:
 
 
 class TrainingSet:
-    """What a strategy has been told so far, in the order of the answers."""
+    """What has been told so far, in the order of the answers."""
 
     def __init__(self, session: Session) -> None:
         self._session = session

@@ -1,7 +1,7 @@
-"""What a strategy asks for, one thing at a time: it never sees the target that answers.
+"""What a run asks for, one thing at a time: who asks never sees the target that answers.
 
-A strategy is a generator. It yields one of these, is sent the answers, and returns what it has come to (`runs.session`
-drives it).
+The steps of a loop, of an inquiry and of a learner are generators. Each yields one of these, is sent the answers, and
+returns what it has come to (`runs.session` drives them).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Codes = NDArray[np.intp]
 
 
 class Ask(NamedTuple):
-    """Inputs of a strategy's own choice: their answers teach, and nobody counts them."""
+    """Inputs that a learner chooses: their answers teach, and are never counted."""
 
     inner: NDArray[Any]
     purpose: str
