@@ -2,10 +2,10 @@
 
     python -m benchmarks.ablations [NAME ...] [--seeds 8] [--first 52000] [--smoke]
 
-NAME is an ablation, or a suite, which stands for all its ablations. A ratio is the figure *without* the mechanism (or
-with the number at the value that is given) by the figure as the library is: above 1, the mechanism saves labels or
-leaves. Each has its 95 % interval, over all pairs; a star marks what is beyond noise. ``cost`` is what a run weighs,
-labels^1.5 x leaves. The suites:
+NAME is an ablation or a suite: named ablations run in named suites, all where none is named. A ratio is the figure
+*without* the mechanism (or with the number at the value that is given) by the figure as the library is: above 1, the
+mechanism saves labels or leaves. Each has its 95 % interval, over all pairs; a star marks what is beyond noise.
+``cost`` is what a run weighs, labels^1.5 x leaves. The suites:
 
 - ``bits``: eight kinds of functions, epsilon .1 and .05, as many seeds as are given;
 - ``tables``: five models of tables, epsilon .1, half as many seeds;
@@ -330,10 +330,9 @@ def main() -> None:
         parser.error(f"NAME must be one of {', '.join([*SUITES, *ABLATIONS])}; got {', '.join(unknown)}")
     seeds = range(chosen.first, chosen.first + chosen.seeds)
     print(f"{chosen.seeds} seeds from {chosen.first}; ratios: without it by with it", flush=True)
-    for suite in SUITES:
-        names = [name for name, one in ABLATIONS.items() if suite in one.suites]
-        if chosen.names and suite not in chosen.names:
-            names = [name for name in names if name in chosen.names]
+    suites, wanted = ([name for name in some if name in chosen.names] or [*some] for some in (SUITES, ABLATIONS))
+    for suite in suites:
+        names = [name for name in wanted if suite in ABLATIONS[name].suites]
         if not names:
             continue
         usual = runs_of(suite, seeds, chosen.smoke)
