@@ -8,6 +8,7 @@ mechanism saves labels or leaves. Each has its 95 % interval, over all pairs; a 
 ``cost`` is what a run weighs, labels^1.5 x leaves. The suites:
 
 - ``bits``: eight kinds of functions, epsilon .1 and .05, as many seeds as are given;
+- ``small``: three easy ones, epsilon .02 and .005, half as many seeds;
 - ``tables``: five models of tables, epsilon .1, half as many seeds;
 - ``frontier``: the same tables, 6,000 labels, a third of the seeds; errors and bounds are compared size by size;
 - ``free``: two of them without a limit;
@@ -62,6 +63,7 @@ SOME_BITS = (
     "threshold of 9, n = 20",
     "read-once, n = 20",
 )
+EASY_BITS = "parity of 4, n = 60, p = .3", "tree of depth 3, n = 20", "selector of 3, n = 60"
 SOME_TABLES = ("wine forest", "wine boosting", "wine boosting, marginals", "breast_cancer forest", "credit boosting")
 TWO_TABLES = "wine boosting, marginals", "credit boosting"
 DEPTH, FEATURES = 8, 20
@@ -127,6 +129,7 @@ class Suite(NamedTuple):
 
 SUITES = {
     "bits": Suite(SOME_BITS, EPSILONS, 1, _bits),
+    "small": Suite(EASY_BITS, (0.02, 0.005), 2, _bits),
     "tables": Suite(SOME_TABLES, (0.1,), 2, _tables),
     "frontier": Suite(SOME_TABLES, (0.1,), 3, _curves),
     "free": Suite(TWO_TABLES, (0.1,), 3, _free),
@@ -206,7 +209,9 @@ MECHANISMS = {
     "no substitutes": Ablation(BOTH, [Change(EpsilonGoal, "_substitutes_of", lambda goal, run, tree: AsItIs(tree))]),
     "no waiting for fewer leaves": Ablation(BOTH, [Change(EpsilonGoal, "_pays_to_wait", lambda *_: False)]),
     "whole tables are pruned, too": Ablation(BITS_ONLY, [Change(EpsilonGoal, "_tabular", lambda *_: False)]),
-    "no longer portions for lucky trees": Ablation(BOTH, [Change(economics, "PART_OF_TEST", 0.0)]),
+    "no longer portions for lucky trees": Ablation(
+        ("bits", "small", "tables"), [Change(economics, "PART_OF_TEST", 0.0)]
+    ),
     "no size is opened early": Ablation(FREE, [Change(economics, "SOONEST", math.inf)]),
     "no second attempt for a size": Ablation(FREE, [Change(CurveGoal, "_open_better", lambda *_: None)]),
     "one round of doubts": Ablation(DEFER, [Change(economics, "DOUBTS", economics.DOUBTS[:1])]),
