@@ -1,13 +1,14 @@
 """What each mechanism and each number of the loop buys: the same runs with and without it, seed by seed.
 
-    python -m benchmarks.ablations [NAME ...] [--seeds 8] [--first 52000] [--smoke]
+    python -m benchmarks.ablations [NAME ...] [--seeds 8] [--first 52000] [--turns] [--smoke]
 
-NAME is an ablation, or a suite, which stands for all its ablations. A ratio is the figure *without* the mechanism (or
-with the number at the value that is given) by the figure as the library is: above 1, the mechanism saves labels or
-leaves. Each has its 95 % interval, over all pairs; a star marks what is beyond noise. ``cost`` is what a run weighs,
-labels^1.5 x leaves. The suites:
+NAME is an ablation or a suite: named ablations run in named suites, all where none is named. A ratio is the figure
+*without* the mechanism (or with the number at the value that is given) by the figure as the library is: above 1, the
+mechanism saves labels or leaves. Each has its 95 % interval, over all pairs; a star marks what is beyond noise.
+``cost`` is what a run weighs, labels^1.5 x leaves. The suites:
 
 - ``bits``: eight kinds of functions, epsilon .1 and .05, as many seeds as are given;
+- ``small``: three easy ones, epsilon .02 and .005, half as many seeds;
 - ``tables``: five models of tables, epsilon .1, half as many seeds;
 - ``frontier``: the same tables, 6,000 labels, a third of the seeds; errors and bounds are compared size by size;
 - ``free``: two of them without a limit;
@@ -15,7 +16,8 @@ labels^1.5 x leaves. The suites:
 - ``defer``: two tables, epsilon .05, 6,000 labels, a third of the seeds; here coverage counts.
 
 A run of ``bits`` ends after 5,000 labels, one of ``tables`` after 12,000: what finds nothing without its mechanism
-need not show for how long. The runs as the library is are made once, and serve for all ablations.
+need not show for how long. The runs as the library is are made once, and serve for all ablations: where others use
+the machine, processor times of two moments are not alike, and own times are compared with ``--turns`` only.
 """
 
 from __future__ import annotations
@@ -61,10 +63,11 @@ SOME_BITS = (
     "threshold of 9, n = 20",
     "read-once, n = 20",
 )
+EASY_BITS = "parity of 4, n = 60, p = .3", "tree of depth 3, n = 20", "selector of 3, n = 60"
 SOME_TABLES = ("wine forest", "wine boosting", "wine boosting, marginals", "breast_cancer forest", "credit boosting")
 TWO_TABLES = "wine boosting, marginals", "credit boosting"
 DEPTH, FEATURES = 8, 20
-FIGURES = "labels", "leaves", "cost", "coverage", "own time"
+FIGURES = "labels", "leaves", "cost", "rounds", "coverage", "own time"
 Result = dict[str, Any]
 Pair = tuple[Result, Result]
 
@@ -126,6 +129,7 @@ class Suite(NamedTuple):
 
 SUITES = {
     "bits": Suite(SOME_BITS, EPSILONS, 1, _bits),
+    "small": Suite(EASY_BITS, (0.02, 0.005), 2, _bits),
     "tables": Suite(SOME_TABLES, (0.1,), 2, _tables),
     "frontier": Suite(SOME_TABLES, (0.1,), 3, _curves),
     "free": Suite(TWO_TABLES, (0.1,), 3, _free),
@@ -205,7 +209,9 @@ MECHANISMS = {
     "no substitutes": Ablation(BOTH, [Change(EpsilonGoal, "_substitutes_of", lambda goal, run, tree: AsItIs(tree))]),
     "no waiting for fewer leaves": Ablation(BOTH, [Change(EpsilonGoal, "_pays_to_wait", lambda *_: False)]),
     "whole tables are pruned, too": Ablation(BITS_ONLY, [Change(EpsilonGoal, "_tabular", lambda *_: False)]),
-    "no longer portions for lucky trees": Ablation(BOTH, [Change(economics, "PART_OF_TEST", 0.0)]),
+    "no longer portions for lucky trees": Ablation(
+        ("bits", "small", "tables"), [Change(economics, "PART_OF_TEST", 0.0)]
+    ),
     "no size is opened early": Ablation(FREE, [Change(economics, "SOONEST", math.inf)]),
     "no second attempt for a size": Ablation(FREE, [Change(CurveGoal, "_open_better", lambda *_: None)]),
     "one round of doubts": Ablation(DEFER, [Change(economics, "DOUBTS", economics.DOUBTS[:1])]),
@@ -282,12 +288,27 @@ ABLATIONS = MECHANISMS | NUMBERS
 # What comes of it.
 
 
-def runs_of(suite: str, seeds: Sequence[int], smoke: bool) -> list[Result]:
-    """All runs of a suite."""
-    cases, epsilons, one_in, run = SUITES[suite]
-    some = seeds[: max(1, len(seeds) // one_in)]
-    asked = [(case, epsilon, seed) for case in cases for epsilon in epsilons for seed in some]
-    return [run(*one) for one in asked[: 1 if smoke else None]]
+class Runs:
+    """All runs of a suite: as the library is, and with changes."""
+
+    def __init__(self, suite: str, seeds: Sequence[int], smoke: bool) -> None:
+        cases, epsilons, one_in, self._run = SUITES[suite]
+        some = seeds[: max(1, len(seeds) // one_in)]
+        asked = [(case, epsilon, seed) for case in cases for epsilon in epsilons for seed in some]
+        self._asked = asked[: 1 if smoke else None]
+
+    def usual(self) -> list[Result]:
+        """As the library is."""
+        return [self._run(*one) for one in self._asked]
+
+    def beside(self, changes: Sequence[Change], known: Sequence[Result] | None) -> list[Pair]:
+        """Each run with what is known of the usual one; in turns with it where nothing is."""
+        pairs = []
+        for place, one in enumerate(self._asked):
+            usual = self._run(*one) if known is None else known[place]
+            with changed(changes):
+                pairs.append((usual, self._run(*one)))
+        return pairs
 
 
 def told(pairs: Sequence[Pair]) -> str:
@@ -311,10 +332,10 @@ def _by_size(pairs: Sequence[Pair], name: str) -> list[tuple[float, float]]:
 
 
 def _starred(name: str, figures: list[tuple[float, float]]) -> str:
-    """A ratio, with a star if its interval is on one side of 1."""
+    """A ratio, with a star if its interval is on one side of 1; times are never that sure."""
     logs = [math.log(two / one) for one, two in figures if one > 0 and two > 0]
     clear = len(logs) > 1 and abs(fmean(logs)) > 1.96 * stdev(logs) / math.sqrt(len(logs))
-    return f"{name} {ratio(figures)}{'*' if clear else ''}"
+    return f"{name} {ratio(figures)}{'*' if clear and name != 'own time' else ''}"
 
 
 def main() -> None:
@@ -325,24 +346,24 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=8, help="of each case (default %(default)s)")
     parser.add_argument("--first", type=int, default=FIRST_SEED, help="the first seed (default %(default)s)")
     parser.add_argument("--smoke", action="store_true", help="one run of each suite: shows that everything works")
-    chosen = parser.parse_args()
+    parser.add_argument("--turns", action="store_true", help="each run beside its usual one: takes twice as long")
+    chosen = parser.parse_intermixed_args()
     if unknown := sorted({*chosen.names} - {*ABLATIONS} - {*SUITES}):
         parser.error(f"NAME must be one of {', '.join([*SUITES, *ABLATIONS])}; got {', '.join(unknown)}")
     seeds = range(chosen.first, chosen.first + chosen.seeds)
     print(f"{chosen.seeds} seeds from {chosen.first}; ratios: without it by with it", flush=True)
-    for suite in SUITES:
-        names = [name for name, one in ABLATIONS.items() if suite in one.suites]
-        if chosen.names and suite not in chosen.names:
-            names = [name for name in names if name in chosen.names]
+    suites, wanted = ([name for name in some if name in chosen.names] or [*some] for some in (SUITES, ABLATIONS))
+    for suite in suites:
+        names = [name for name in wanted if suite in ABLATIONS[name].suites]
         if not names:
             continue
-        usual = runs_of(suite, seeds, chosen.smoke)
+        runs = Runs(suite, seeds, chosen.smoke)
+        usual = runs.usual()
         held = sum(bool(one["certified"]) for one in usual)
         print(f"{suite}: {held} of {len(usual)} runs certified", flush=True)
         for name in names:
-            with changed(ABLATIONS[name].changes):
-                others = runs_of(suite, seeds, chosen.smoke)
-            print(f"  {name:<42}{told(list(zip(usual, others, strict=True)))}", flush=True)
+            pairs = runs.beside(ABLATIONS[name].changes, None if chosen.turns else usual)
+            print(f"  {name:<42}{told(pairs)}", flush=True)
 
 
 if __name__ == "__main__":
