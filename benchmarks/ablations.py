@@ -41,7 +41,7 @@ from fidelitree.runs.coverage_goal import CoverageGoal
 from fidelitree.runs.curve_goal import CurveGoal
 from fidelitree.runs.epsilon_goal import EpsilonGoal
 from fidelitree.runs.learning import EverySize
-from fidelitree.runs.loop import Candidate, Loop, Search
+from fidelitree.runs.loop import Candidate, Focus, Loop
 from fidelitree.runs.outcome import AsItIs
 from fidelitree.runs.portions import Growing
 from fidelitree.search import archive
@@ -187,7 +187,7 @@ def _open_at_once(goal: Any, run: Any) -> None:
 _wanted, _search = EpsilonGoal.wanted, EpsilonGoal.search
 NO_ARCHIVE = (
     Change(EpsilonGoal, "wanted", lambda goal, run: [] if run.inquiry.chooses else _wanted(goal, run)),
-    Change(EpsilonGoal, "search", lambda goal, run: Search([], 0) if run.inquiry.chooses else _search(goal, run)),
+    Change(EpsilonGoal, "search", lambda goal, run: Focus([], 0) if run.inquiry.chooses else _search(goal, run)),
 )
 BITS_ONLY, BOTH, CURVES, FREE, DEFER = ("bits",), ("bits", "tables"), ("frontier",), ("frontier", "free"), ("defer",)
 MECHANISMS = {
@@ -200,9 +200,7 @@ MECHANISMS = {
     "no two steps": Ablation(("bits", "tables", "frontier"), [Change(archive, "two_steps", lambda *_: [])]),
     "noise is searched, too": Ablation(("bits", "tables", "frontier"), [Change(archive, "WIDE", math.inf)]),
     "no evidence for a successor": Ablation(BOTH, [Change(Loop, "_successor", lambda run, old, tree: Candidate(tree))]),
-    "a mended tree is new": Ablation(
-        BITS_ONLY, [Change(economics.Evidence, "mended", lambda *_: economics.Evidence())]
-    ),
+    "a mended tree is new": Ablation(BITS_ONLY, [Change(economics.Belief, "mended", lambda *_: economics.Belief())]),
     "no tree is believed exact": Ablation(BITS_ONLY, [Change(economics, "STUBBORN", math.inf)]),
     "a table's spare answers are no evidence": Ablation(BITS_ONLY, [Change(BitInquiry, "confirmed", 0)]),
     "the best candidate at once": Ablation(BOTH, [Change(EpsilonGoal, "open", _open_at_once)]),
