@@ -152,7 +152,7 @@ def test_a_run_that_was_cut_off_within_a_batch_is_confirmed(tmp_path: Path, most
 
 def test_a_run_that_others_extended_is_confirmed_and_so_are_they(tmp_path: Path) -> None:
     journal = tmp_path / "run.db"
-    space = ft.ProductSpace.bernoulli(14, 0.4)
+    space = ft.ProductSpace.bernoulli(24, 0.4)  # so many inputs that no run draws by chance what another one was asked
     for most in (400, 900, 1_500):
         made = ft.frontier(on_eleven, space, seed=11, max_leaves=12, max_queries=most, journal=journal)
         made.save(tmp_path / str(most))

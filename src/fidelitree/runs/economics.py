@@ -30,7 +30,7 @@ REFIT_EACH = 1.0  # times the answers of the last fit: a round is long enough fo
 HALVED = 128  # a portion that is taken in by halves: it judges two generations of trees
 DOUBTFUL = 1.5  # epsilons: if the best tree errs more often, the next portion is to teach rather than to test
 TEACHES = 2.0  # of the answers known: such a portion
-TEST = 0.6  # of the answers known: at most so many go into a test, unless it takes them without an error
+TEST = 1.0  # of the answers known: at most so many go into a test, unless it takes them without an error
 LEAST_POWER = 0.2  # of the answers: errors are taken to fall at least as fast, over twice as many of them
 SPARE = 1.1  # times the answers of a test without an error: one error must not cost a round
 
