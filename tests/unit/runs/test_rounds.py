@@ -177,3 +177,13 @@ def test_a_space_whose_inputs_are_all_known_is_learnt_although_a_split_costs_mor
     )
     assert result.certificate.holds
     assert result.tree.size == 3
+
+
+@pytest.mark.parametrize("limit", [20, 30, 50])
+def test_a_small_budget_keeps_labels_for_tests(limit: int) -> None:
+    def target(bits: Any) -> Any:
+        return (bits[:, 0] & bits[:, 1]) | bits[:, 2]
+
+    space = ft.ProductSpace.bernoulli(20)
+    found = ft.distill(target, space, epsilon=0.1, prefer="rounds", seed=3, max_queries=limit)
+    assert found.certificate.error_bound < 1
