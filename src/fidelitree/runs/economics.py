@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
 from scipy import special
 
 from fidelitree.theory.sequential import divergence, error_bound
@@ -152,13 +153,15 @@ class Belief:
     answers: float = 0.0
     exact: float = 0.0
     """The chance that it makes no error at all."""
+    fitted: tuple[int, int] = 0, 0
+    """Its errors on the answers that taught it, and those answers: on others it errs no less."""
 
     def and_(self, errors: float, answers: float) -> Belief:
         """Return the belief after more answers."""
         exact = 0.0
         if self.exact and not errors:
             exact = self.exact / (self.exact + (1 - self.exact) * self._none(answers))
-        return Belief(self.errors + errors, self.answers + answers, exact)
+        return replace(self, errors=self.errors + errors, answers=self.answers + answers, exact=exact)
 
     def carried(self, deviation: float) -> Belief:
         """Return what it says of a tree whose error differs from this one's by about ``deviation``."""
@@ -195,13 +198,20 @@ class Belief:
 
     def chance(self, epsilon: float) -> float:
         """Return the probability that the error is below epsilon."""
-        return self.exact + (1 - self.exact) * float(special.betainc(*self._shape, epsilon))
+        below = float(special.betainc(*self._shape, epsilon))
+        return self.exact + (1 - self.exact) * min(below, self._fitted_below(epsilon))
+
+    def _fitted_below(self, epsilon: float) -> float:
+        """The chance that the error is below epsilon if it is what it was on the answers that taught the tree."""
+        errors, answers = self.fitted
+        return float(special.betainc(errors + PRIOR, answers - errors + PRIOR, epsilon)) if answers else 1.0
 
     def errors_below(self, epsilon: float) -> list[float]:
         """Return errors that are equally likely, given that the error is below epsilon."""
         below = self.chance(epsilon)
         left = [max(0.0, part * below - self.exact) / (1 - self.exact + NEVER) for part in PARTS]
-        found: list[float] = special.betaincinv(*self._shape, left).tolist()
+        least = min(epsilon, self.fitted[0] / max(1, self.fitted[1]))
+        found: list[float] = np.maximum(least, special.betaincinv(*self._shape, left)).tolist()
         return found
 
     def shows(self, epsilon: float, answers: int) -> float:
@@ -257,9 +267,9 @@ def pays(chance: float, gain: float, shows: float, loss: float) -> bool:
     return chance * gain > (1 - chance) * shows * loss
 
 
-def next_level_costs(number: int, epsilon: float) -> float:
-    """Return the answers that one attempt more adds to the test of the next: levels fall as 1/number^2."""
-    return 2 * math.log((number + 1) / number) / -math.log1p(-epsilon)
+def next_level_costs(number: int, level: float, rows: float) -> float:
+    """Return the answers that one attempt more adds to a test of this many: levels fall as 1/number^2."""
+    return rows * 2 * math.log((number + 1) / number) / -math.log(level)
 
 
 def fall(errors: Sequence[tuple[int, float]]) -> float:

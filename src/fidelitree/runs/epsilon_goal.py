@@ -211,7 +211,8 @@ class EpsilonGoal:
 
     def _failure(self, loop: Loop[Outcome | AskAll], rows: float) -> float:
         """What an attempt that fails adds to the cost of the ending."""
-        more = economics.next_level_costs(len(loop.attempts.all) + 1, self.epsilon)
+        number = len(loop.attempts.all) + 1
+        more = economics.next_level_costs(number, loop.attempts.level(number), rows)
         return self._price.wasted(more, loop.counted.asked + rows)
 
     def _opening(self, loop: Loop[Outcome | AskAll], one: Candidate) -> Opening:

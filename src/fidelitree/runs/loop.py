@@ -283,11 +283,12 @@ class Loop(Generic[T]):
 
     def _successor(self, old: Candidate | None, tree: Tree) -> Candidate:
         """A candidate that inherits what is known of another one, as far as the two agree."""
+        fitted = self.mistakes(tree), self.known
         if old is None:
-            return Candidate(tree)
+            return Candidate(tree, Belief(fitted=fitted))
         differ = apart(self._said(old.tree), self._said(tree), self.attempts.tolerance)
         deviation = DRIFT * float(np.mean(differ)) if len(differ) else 0.0
-        return Candidate(tree, old.evidence.carried(deviation))
+        return Candidate(tree, replace(old.evidence.carried(deviation), fitted=fitted))
 
     def _said(self, tree: Tree) -> NDArray[Any]:
         """What a tree answers to the inputs that two trees are compared on."""
