@@ -38,7 +38,7 @@ class CurveGoal(EverySize):
         """Why learning ended."""
         self._closed = False
         """Whether a limit has ended it."""
-        self._least, self._part = economics.LEAST, economics.PART_OF_TEST
+        self._least, self._part = economics.FIRST, economics.PART_OF_TEST
         """Answers between two looks at the bounds: so many at least, and this part of those that a test has counted."""
         self.forecast: Forecast | None = None
         """What sizes are likely to reach, once there are enough answers to tell."""

@@ -15,23 +15,20 @@ from scipy import special
 from fidelitree.theory.sequential import divergence, error_bound
 
 # Portions, in answers.
-FIRST = 50  # the first portion; fits follow at twice as many answers each time, and so at 400
-LEAST = 50  # the smallest portion once trees are under test
+FIRST = 50  # the first portion, and the smallest once trees are under test; fits follow at 100, 200, 400, ...
 PART_OF_TEST = 1 / 8  # of the answers that a test has counted: the next portion of it
 PART_IN_HASTE = 1 / 4  # the same where time is short: a portion that time cuts off counts for nothing
 REFIT = 2.0  # times the answers of the last fit: when the archive is fitted again
 FIRST_FEW = 32  # the first portion where a run ends as soon as one tree is good enough
-LEAST_FEW = 8  # the smallest later one
-PART = 1 / 32  # of the answers known: a later one
+LEAST_FEW = 16  # the smallest later one
+PART = 1 / 16  # of the answers known: a later one
 REFIT_SOON = 1.25  # times the answers of the last fit: when the archive is fitted again
 
 # Portions where each is a round, in answers.
 FIRST_ROUND = 64  # the first portion
-REFIT_EACH = 1.0  # times the answers of the last fit: a round is long enough for another one
 HALVED = 128  # a portion that is taken in by halves: it judges two generations of trees
 DOUBTFUL = 1.5  # epsilons: if the best tree errs more often, the next portion is to teach rather than to test
 TEACHES = 2.0  # of the answers known: such a portion
-TEST = 1.0  # of the answers known: at most so many go into a test, unless it takes them without an error
 LEAST_POWER = 0.2  # of the answers: errors are taken to fall at least as fast, over twice as many of them
 SPARE = 1.1  # times the answers of a test without an error: one error must not cost a round
 
@@ -62,17 +59,11 @@ FEW_INPUTS = 64  # that are asked about rather than tested
 PRIOR = 0.5  # errors, and right answers, that are believed before any was seen (Jeffreys)
 PARTS = (0.1, 0.3, 0.5, 0.7, 0.9)  # of a belief: the middles of five parts that are equally likely
 NEVER = 1e-12  # a probability that is none
-DRIFT = 0.5  # disagreements of a tree and its successor: one standard deviation of the difference of their errors
-LIKE = 3.0  # errors: a tree whose mistakes were mended errs as often as before, as surely as by so many
-STUBBORN = 10  # trees: if chosen inputs have led to n of them, the next one is exact with a chance of 1 in n + STUBBORN
 AIM = 0.8  # epsilons: a tree that errs more often passes no test of a sensible length
-CURSE = 1.0  # errors that the best of many trees is believed to have made beyond those seen
 REFERENCE = 1_000  # inputs, never asked, on which two trees are compared
-READABLE = 64  # leaves: of a larger tree, which nobody reads, each counts for less
 SEARCH_FROM = 100  # answers before they are searched where chosen inputs lead to a tree: easy ones are known by then
 NEAR_STEPS = 60  # proposals near each size that the next test is likely to be of
 BETWEEN = 1.2  # times the leaves: between neighbouring sizes that are looked at
-FEWER = 0.75  # of the leaves of a tree that is about a whole table: only so few are worth an error
 LARGEST = 256  # leaves of a tree that is looked for
 ROWS_A_LEAF = 5  # answers for each leaf, at least
 HOPELESS_FROM = 8_000  # answers from which on the fall of errors is believed
@@ -80,7 +71,6 @@ FAR_AHEAD = 60_000  # answers up to which it is carried on
 HOPE = 1.5  # times the steepest fall seen: a search may be about to find its way
 ENOUGH_A_LEAF = 250  # answers: where leaves are few, a search that fails on so many for each of them has failed
 NO_DOUBT = 4.0  # standard deviations of what was fitted above epsilon: the leaves that are allowed are too few
-LATE = 0.6  # of a budget: from then on what cannot be certified any more is tested for what it is
 LOOK_BACK = 1.9, 7.0  # times fewer answers: how far to look back for a fall
 
 # Trees that may defer.
@@ -151,41 +141,27 @@ class Belief:
 
     errors: float = 0.0
     answers: float = 0.0
-    exact: float = 0.0
-    """The chance that it makes no error at all."""
     fitted: tuple[int, int] = 0, 0
     """Its errors on the answers that taught it, and those answers: on others it errs no less."""
 
     def and_(self, errors: float, answers: float) -> Belief:
         """Return the belief after more answers."""
-        exact = 0.0
-        if self.exact and not errors:
-            exact = self.exact / (self.exact + (1 - self.exact) * self._none(answers))
-        return replace(self, errors=self.errors + errors, answers=self.answers + answers, exact=exact)
+        return replace(self, errors=self.errors + errors, answers=self.answers + answers)
 
-    def carried(self, deviation: float) -> Belief:
-        """Return what it says of a tree whose error differs from this one's by about ``deviation``."""
+    def refitted(self, deviation: float, fitted: tuple[int, int]) -> Belief:
+        """Return what it says of a successor, whose error differs from this one's by about ``deviation``."""
         if not deviation:
-            return self
-        wrong, right = self._shape
-        rate = wrong / (wrong + right)
-        variance = rate * (1 - rate) / (wrong + right + 1) + deviation**2
-        return self._about(rate, min(wrong, max(1.0, rate * (rate * (1 - rate) / variance - 1))))
-
-    def mended(self, trees: int) -> Belief:
-        """Return what it says of the tree that chosen inputs have made of this one, after so many ``trees``."""
-        return self._about(self.rate, LIKE, 1 / (trees + STUBBORN))
-
-    @staticmethod
-    def _about(rate: float, wrong: float, exact: float = 0.0) -> Belief:
-        """The belief in this error, as sure as if the tree had been wrong so often."""
-        return Belief(wrong - PRIOR, wrong / rate - 2 * PRIOR, exact)
+            return replace(self, fitted=fitted)
+        rate = self.rate
+        variance = rate * (1 - rate) / (sum(self._shape) + 1) + deviation**2
+        wrong = min(self._shape[0], max(1.0, rate * (rate * (1 - rate) / variance - 1)))
+        return Belief(wrong - PRIOR, wrong / rate - 2 * PRIOR, fitted)
 
     @property
     def rate(self) -> float:
         """The error to be expected."""
         wrong, right = self._shape
-        return (1 - self.exact) * wrong / (wrong + right)
+        return wrong / (wrong + right)
 
     @property
     def _shape(self) -> tuple[float, float]:
@@ -198,8 +174,7 @@ class Belief:
 
     def chance(self, epsilon: float) -> float:
         """Return the probability that the error is below epsilon."""
-        below = float(special.betainc(*self._shape, epsilon))
-        return self.exact + (1 - self.exact) * min(below, self._fitted_below(epsilon))
+        return min(float(special.betainc(*self._shape, epsilon)), self._fitted_below(epsilon))
 
     def _fitted_below(self, epsilon: float) -> float:
         """The chance that the error is below epsilon if it is what it was on the answers that taught the tree."""
@@ -208,10 +183,9 @@ class Belief:
 
     def errors_below(self, epsilon: float) -> list[float]:
         """Return errors that are equally likely, given that the error is below epsilon."""
-        below = self.chance(epsilon)
-        left = [max(0.0, part * below - self.exact) / (1 - self.exact + NEVER) for part in PARTS]
         least = min(epsilon, self.fitted[0] / max(1, self.fitted[1]))
-        found: list[float] = np.maximum(least, special.betaincinv(*self._shape, left)).tolist()
+        parts = np.multiply(PARTS, self.chance(epsilon))
+        found: list[float] = np.maximum(least, special.betaincinv(*self._shape, parts)).tolist()
         return found
 
     def shows(self, epsilon: float, answers: int) -> float:
@@ -242,9 +216,8 @@ class Price:
     """Whether a substitute with fewer leaves is looked for as long as it takes, which costs no label."""
 
     def log_cost(self, labels: float, leaves: int) -> float:
-        """Return what an ending is to be judged by; leaves of a tree that nobody reads count for less."""
-        counted = leaves if leaves <= READABLE else math.sqrt(READABLE * leaves)
-        return self.worth * math.log(max(1.0, labels)) + math.log(counted)
+        """Return what an ending is to be judged by."""
+        return self.worth * math.log(max(1.0, labels)) + math.log(leaves)
 
     def wasted(self, more: float, labels: float) -> float:
         """Return what this many labels in vain add to the cost of an ending."""
@@ -315,7 +288,7 @@ def shows_nothing(bound: float, answers: int) -> bool:
 
 def answers_until_close(error: float, level: float) -> int:
     """Return the answers after which a bound is close to this error, within an eighth."""
-    rows = LEAST
+    rows = FIRST
     while not is_close(error_bound(round(error * rows), rows, level), error):
         rows += rows // 8
     return rows

@@ -21,7 +21,6 @@ from fidelitree.runs.loop import Focus
 from fidelitree.runs.outcome import AsItIs, Outcome
 from fidelitree.runs.portions import FEW, InRounds
 from fidelitree.runs.size_grid import LARGEST, near, sizes_up_to
-from fidelitree.search.bits.junta import crowds
 from fidelitree.search.exact_growth import as_grown
 from fidelitree.search.optimal.affordable import PATIENT, QUICK
 from fidelitree.search.optimal.substitutes import Prunings, SmallestSubstitutes
@@ -81,7 +80,7 @@ class EpsilonGoal:
         """``known`` knows the errors of trees without a label, where the target lists its answers."""
         self._few_rounds = price.a_round > 0
         if self._few_rounds:
-            self.portions, self.refit = InRounds(epsilon), economics.REFIT_EACH
+            self.portions, self.refit = InRounds(epsilon), 1.0  # each round is long enough for another fit
         self.epsilon, self._price, self._max_leaves, self._known = epsilon, price, max_leaves, known
         self._sizes = near(min(economics.LARGEST, max_leaves or economics.LARGEST))
         self._substitutes: dict[int, Prunings | AsItIs] = {}
@@ -219,13 +218,12 @@ class EpsilonGoal:
         """What comes of a test that begins now."""
         epsilon, level = self.aim(one.tree), loop.attempts.level(len(loop.attempts.all) + 1)
         likely = economics.AIM * epsilon
-        best_of_many = 0.0 if one is loop.asked_for else economics.CURSE
-        evidence = one.evidence.and_(best_of_many, best_of_many)
-        chance = evidence.chance(likely)
+        chance = one.evidence.chance(likely)
         if chance < economics.UNLIKELY:
             return Opening(one, Option(math.inf, math.inf, chance), math.inf, math.inf)
         least = float(Bet(level).needed_for(epsilon))
-        lengths = [max(least, economics.test_length(error, level, epsilon)) for error in evidence.errors_below(likely)]
+        errors = one.evidence.errors_below(likely)
+        lengths = [max(least, economics.test_length(error, level, epsilon)) for error in errors]
         way = self._way(loop, lengths, one.size, chance)
         later = self._cost(loop, way.rows + self._portion(loop), one.size)
         delay = later - self._cost(loop, way.rows, one.size) + self._price.a_round if way.rows < math.inf else math.inf
@@ -282,23 +280,14 @@ class EpsilonGoal:
 
     def _prunings(self, loop: Loop[Outcome | AskAll], attempt: Attempt) -> Iterator[tuple[int, Option]]:
         """Substitutes for a certified tree by their leaves, up to the first that is certified, too."""
-        tree = attempt.tree
         disagreements = self._of(loop, attempt).disagreements[: self._max_leaves]
-        tabular = loop.counted.space.all_bits and self._tabular(tree)
-        kept = economics.FEWER * tree.size if tabular else math.inf
         for leaves, lost in enumerate(disagreements.tolist(), start=1):
-            if lost < self.epsilon and not kept < leaves < tree.size:
+            if lost < self.epsilon:
                 way = self._left(loop, attempt, lost, leaves)
                 if way.rows < math.inf:
                     yield leaves, way
                 if not way.rows:
                     return
-
-    def _tabular(self, tree: Tree) -> bool:
-        """Whether a tree is about the whole table of its bits: it has no structure that an error would make simpler."""
-        if self._max_leaves is not None or self._price.long_search:
-            return False
-        return crowds(tree.size, len(set(tree.feature.tolist()) - {-1}))
 
     def _pays_to_wait(self, loop: Loop[Outcome | AskAll], way: Option) -> bool:
         asked = loop.counted.asked
@@ -349,7 +338,7 @@ class EpsilonGoal:
     def _too_late(self, loop: Loop[Outcome | AskAll]) -> str:
         """Why learning is over: nothing is under test, and what is left of a budget could certify nothing."""
         limit, left = loop.counted.budget.max_queries, self._left_to_certify(loop)
-        late = limit is not None and loop.counted.asked >= max(1, int(economics.LATE * limit)) and left < 0
+        late = limit is not None and loop.counted.asked >= max(1, int(economics.LEARNING * limit)) and left < 0
         return f"max_queries = {limit}" if late and not loop.attempts.all else ""
 
     def _may_teach(self, loop: Loop[Outcome | AskAll]) -> float:
@@ -357,7 +346,7 @@ class EpsilonGoal:
         limit, left = loop.counted.budget.max_queries, self._left_to_certify(loop)
         if limit is None or left >= self._portion(loop):
             return math.inf
-        return max(1.0, left, economics.LATE * limit - loop.counted.asked)
+        return max(1.0, left, economics.LEARNING * limit - loop.counted.asked)
 
     def _left_to_certify(self, loop: Loop[Outcome | AskAll]) -> float:
         """Labels that a budget leaves beyond those of a test at its best; no limit where none has to be made."""

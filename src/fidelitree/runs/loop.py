@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.errors import ParameterError
-from fidelitree.runs.economics import DRIFT, HALVED, REFERENCE, Belief, PairedErrors
+from fidelitree.runs.economics import HALVED, REFERENCE, Belief, PairedErrors
 from fidelitree.runs.portions import Trend
 from fidelitree.search.archive import Archive, LabelLoss, NumberLoss
 from fidelitree.search.inquiry import BitInquiry, FewRounds, Inquiry
@@ -128,8 +128,6 @@ class Loop(Generic[T]):
         """By the number of leaves that each was fitted for, which is at least its own."""
         self.asked_for: Candidate | None = None
         """The tree that chosen inputs have led to."""
-        self._inquired = 0
-        """Trees that chosen inputs have led to."""
         self.history: list[tuple[int, float]] = []
         """The answers at each fit, and the least error that was expected then."""
         self._errors: list[tuple[int, float]] = []
@@ -251,9 +249,7 @@ class Loop(Generic[T]):
             self.asked_for = None
             return
         if self.asked_for is None or tree is not self.asked_for.tree:
-            before = Belief() if self.asked_for is None else self.asked_for.evidence
-            self.asked_for = Candidate(tree, before.mended(self._inquired))
-            self._inquired += 1
+            self.asked_for = Candidate(tree)
         if confirmed > self.asked_for.evidence.answers:
             self.asked_for.evidence = Belief(0.0, confirmed)
 
@@ -287,8 +283,8 @@ class Loop(Generic[T]):
         if old is None:
             return Candidate(tree, Belief(fitted=fitted))
         differ = apart(self._said(old.tree), self._said(tree), self.attempts.tolerance)
-        deviation = DRIFT * float(np.mean(differ)) if len(differ) else 0.0
-        return Candidate(tree, replace(old.evidence.carried(deviation), fitted=fitted))
+        deviation = float(np.mean(differ)) if len(differ) else 0.0
+        return Candidate(tree, old.evidence.refitted(deviation, fitted))
 
     def _said(self, tree: Tree) -> NDArray[Any]:
         """What a tree answers to the inputs that two trees are compared on."""

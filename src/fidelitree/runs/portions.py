@@ -64,7 +64,7 @@ class InRounds:
             teaches = min(economics.TEACHES * known, economics.HOPELESS_FROM)  # then it is seen whether that is in vain
             return max(economics.FIRST_ROUND, teaches)
         expected = last * (taught / known) ** economics.fall(trend.errors)
-        return max(economics.SPARE * needed, min(self._test(expected, needed), economics.TEST * known))
+        return max(economics.SPARE * needed, min(self._test(expected, needed), known))
 
     def _test(self, error: float, needed: float) -> float:
         """Return the answers to the test of a tree with this error; without an error it takes the ``needed`` ones."""

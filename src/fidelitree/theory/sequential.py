@@ -81,6 +81,7 @@ def accepts(errors: int, samples: int, epsilon: float, level: float) -> bool:
     return log_e_value(errors, samples, epsilon) >= -math.log(level)
 
 
+@lru_cache(maxsize=1 << 10)
 def samples_needed(errors: int, epsilon: float, level: float) -> int:
     """The fewest samples, so many of them errors, that certify an error below epsilon; at most 2^40.
 
