@@ -26,6 +26,7 @@ from fidelitree.runs.agree.own_rows import agreement, column_of
 from fidelitree.runs.agree.recount import counted as counted_answers
 from fidelitree.trees.answers import DEFER, Answers, answered, apart
 from fidelitree.trees.disagreements import Disagreements, text, value_of
+from fidelitree.trees.treefile import MAX_BYTES
 
 if TYPE_CHECKING:
     from fidelitree.certificates.certificate import Certificate
@@ -33,9 +34,8 @@ if TYPE_CHECKING:
     from fidelitree.spaces.features import Feature
     from fidelitree.targets.labels import Target
 
-_LISTED, _FEATURES = 200, 8
+_LISTED, _FEATURES = 200, 8  # disagreements and features of a table
 _TESTS = "certify"
-_LARGEST = 200_000_000  # bytes of a report
 _SIGNS = {True: "✓", False: "✗", None: "–"}
 
 
@@ -202,7 +202,7 @@ def _report(result: store.Stored) -> str:
     kept, files = result.folder / store.REPORT, result.run.get(store.FILES)
     if not kept.is_file():
         raise ParameterError(f"the result holds no {store.REPORT}")
-    body = read_bytes(kept, _LARGEST, "a report")
+    body = read_bytes(kept, MAX_BYTES, "a report")
     if isinstance(files, dict) and store.REPORT in result.changed:
         from fidelitree.runs.agree.reports import with_report  # noqa: PLC0415 - it loads all that draws a page
 

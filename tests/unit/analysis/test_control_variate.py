@@ -83,7 +83,7 @@ def test_a_tree_that_saw_the_stars_that_judge_it_would_be_seen(monkeypatch: pyte
         parts = [np.concatenate(part, axis=-1) for part in zip(*whole[0].held, strict=True)]
         return everything(stand_in.Star(*parts), stars, labels)
 
-    monkeypatch.setattr(stand_in, "MOST_LEAVES", 4096)
+    monkeypatch.setattr(stand_in, "LARGEST", 4096)
     honest = np.square(errors(target, 15 * 70, 10)).mean()
     monkeypatch.setattr(analysis, "draw_stars", remember)
     monkeypatch.setattr(stand_in, "_grow", seen)

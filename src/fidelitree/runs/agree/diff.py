@@ -275,7 +275,7 @@ class _Comparison:
         return max(1, math.ceil(_PORTIONS.rows(self._changed.samples, needed)))
 
     def _draw(self, rows: int) -> bool:
-        """Count inputs of the whole space for all that is open, and let them teach; return whether the last one erred."""
+        """Count inputs of the whole space for all that is open, and let them teach; whether the last one erred."""
         inner = self._source.test(self._pair.counted.affordable(rows))
         old, new = self._pair.ask(inner, "certify" if self._attempts else "label")
         changed, wrong = old != new, False

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from fidelitree.asking.limits import Budget
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.runs.analysis.stars import Star, Stars
+from fidelitree.runs.size_grid import LARGEST
 from fidelitree.search.grow import Evidence, grow
 from fidelitree.trees.growing import GrowingLeaf, GrowingTree
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 GROUPS = 8
-MOST_LEAVES = 64
+"""Of stars, each of which is judged by a tree that was grown from all others."""
 LEAST_STARS = 32
 """From fewer stars no tree was grown that helped."""
 WORTH_IT = 0.1
@@ -119,7 +120,7 @@ def _grow(star: Star, stars: Stars, labels: int) -> Tree:
     A leaf gets the label seen most often in it, also by flips that come from other leaves.
     """
     bare, probe = GrowingTree(stars.region.space), _StarProbe(star, stars)
-    grow(bare, probe, probe, Budget(max_leaves=MOST_LEAVES))
+    grow(bare, probe, probe, Budget(max_leaves=LARGEST))
     places = {number: place for place, number in enumerate(bare.leaves)}
     before, after = _answers(bare.complete(places, range(bare.size)), star.inputs, stars.changes)
     reached = np.concatenate([before, after.ravel()]) * labels + np.concatenate([star.before, star.after.ravel()])
