@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fidelitree.certificates.confusion import FEW
 from fidelitree.display.wording import at_least, leaves
 from fidelitree.runs.economics import READABLE
 from fidelitree.search.optimal.substitutes import Prunings
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from fidelitree.runs.result import Distillation
     from fidelitree.spaces.world import Weighed
 
-_FEWEST = 20  # rows that tell something
 _LARGEST = 2_000  # leaves of which all prunings are looked at
 
 
@@ -31,7 +31,7 @@ def hint(found: Distillation) -> str:
         return ""
     seen = space.independent.seen
     content = found.certificate.holds and found.leaves <= READABLE
-    if content or seen is None or len(seen) < _FEWEST or not 1 < found.leaves <= _LARGEST:
+    if content or seen is None or len(seen) < FEW or not 1 < found.leaves <= _LARGEST:
         return ""
     product = space.product
     worlds: dict[str, Weighed] = {

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
 
 _SHOWN = 40  # lines of a tree that a notebook shows at once: more are folded
-_EXAMPLES = 100  # disagreements that a page holds
+EXAMPLES = 100
+"""Disagreements that a page holds."""
 _ALWAYS = ("epsilon", "delta", "seed")
 _WRITABLE = (bool, int, float, str, type(None))
 
@@ -252,7 +253,7 @@ class Distillation:
             self.leaf_labels,
             self.reason,
             self.call,
-            disagreements=self.disagreements(_EXAMPLES) if self.answers is not None else None,
+            disagreements=self.disagreements(EXAMPLES) if self.answers is not None else None,
             target_name=str(self.run.get("target", "")).removesuffix(".predict"),
             ways=tuple(store.ways_to_check(self.space, self.journal is not None, self.surrogate is not None)),
         )
