@@ -184,10 +184,10 @@ def test_weights_stand_for_the_whole_space() -> None:
     """Draws from a small box and from everywhere: weighed, they give the mass of any part."""
     explorer = ChangeExplorer(pair_of_both(), MIXED, 8)
     box = Region.of(MIXED, {"age": (60, 65), "job": {"clerk"}})
-    whole = np.concatenate([explorer.boxes.draw(MIXED.whole, 4_000)])
-    for inner, kwargs in ((whole, {"whole": True}), (explorer.boxes.draw(box, 4_000), {"box": box})):
-        explorer.know(inner, explorer._pair.ask(inner, "explore"), **kwargs)
-    weights, inner = explorer.seen.weights(), np.concatenate(explorer.seen.inner)
+    for part, mass in ((MIXED.whole, 1.0), (box, box.mass)):
+        inner = explorer.boxes.draw(part, 4_000)
+        explorer.seen.add(inner, explorer._pair.ask(inner, "explore"), part, mass)
+    weights, inner = explorer.seen.weights(), explorer.seen.columns()[0]
     half = Region.of(MIXED, {"age": (60, 62), "job": {"clerk"}})
     assert weights[half.contains(inner)].sum() / weights.sum() == pytest.approx(half.mass, rel=0.1)
 

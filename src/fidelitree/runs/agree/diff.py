@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,7 +146,7 @@ def diff(
     before, after, world = _sides(old, new, (space, groups), threshold)
     running = Running(batch_size, executor, timeout, retries, journal)
     budget = Budget(max_queries=_PATIENCE if max_queries is None else max_queries, max_seconds=max_seconds)
-    told = {**goal.told(), "deterministic": check_switch("deterministic", deterministic), **budget.limits()}
+    told = {**goal._asdict(), "deterministic": check_switch("deterministic", deterministic), **budget.limits()}
     told |= {} if near is None else {"tolerance": near}
     call = Call("diff", known_seed, seed is not None, told)
     return _compared((before, after), world, goal, (running, call), budget, observer)
@@ -191,16 +191,14 @@ def _callable(target: Any) -> Target:
     return target.predict if isinstance(target, Tree) else target
 
 
-class _Goal:
+class _Goal(NamedTuple):
     """What was asked for."""
 
-    def __init__(self, epsilon: float, delta: float, precision: float, recall: float, max_leaves: int) -> None:
-        self.epsilon, self.delta, self.precision, self.recall = epsilon, delta, precision, recall
-        self.max_leaves = max_leaves
-
-    def told(self) -> dict[str, Any]:
-        """All of it by name, as a journal keeps it."""
-        return dict(vars(self))
+    epsilon: float
+    delta: float
+    precision: float
+    recall: float
+    max_leaves: int
 
 
 class _Comparison:
@@ -285,7 +283,7 @@ class _Comparison:
             flagged = one.flags(self._explorer, inner, old)
             one.count(flagged, changed)
             wrong = bool((flagged != changed).any())
-        self._explorer.know(inner, (old, new), whole=True)
+        self._explorer.know(inner, (old, new))
         return wrong
 
     def _test_inside(self, attempt: DiffAttempt) -> bool:
@@ -301,7 +299,7 @@ class _Comparison:
             here = attempt.tree.reached_inner(self._explorer.extend(inner, old)) == leaves
             unchanged = int((here & (old == new)).sum())
             attempt.false_alarms.count(unchanged, int(here.sum()))
-            self._explorer.know(inner, (old, new))
+            self._explorer.seen.add(inner, (old, new))
             if unchanged:
                 return True
             if not here.any():

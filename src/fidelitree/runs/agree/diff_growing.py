@@ -10,7 +10,6 @@ are fitted as if all of them had been drawn from the whole space.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,28 +47,29 @@ Answers = tuple[NDArray[np.intp], NDArray[np.intp]]
 """Codes of the old and of the new answers."""
 
 
-@dataclass
 class Seen:
     """Inputs with both answers, and where they were drawn."""
 
-    inner: list[NDArray[Any]] = field(default_factory=list)
-    old: list[NDArray[np.intp]] = field(default_factory=list)
-    new: list[NDArray[np.intp]] = field(default_factory=list)
-    whole: list[NDArray[np.bool_]] = field(default_factory=list)
-    """Which inputs were drawn from the whole space."""
-    boxes: list[tuple[Region, int, float]] = field(default_factory=list)
-    """Each box that was drawn from: how many draws, and its mass."""
+    def __init__(self) -> None:
+        self._parts: list[tuple[NDArray[Any], NDArray[np.intp], NDArray[np.intp]]] = []
+        self._boxes: list[tuple[Region, float]] = []
+        """Each box that was drawn from, and how many draws it had for its mass."""
+
+    def add(self, inner: NDArray[Any], answers: Answers, box: Region | None = None, mass: float = 1.0) -> None:
+        """Add inputs that were drawn from a box of this mass, or that were put somewhere."""
+        self._parts.append((inner.astype(np.float64), *answers))
+        if box is not None:
+            self._boxes.append((box, len(inner) / mass))
 
     def columns(self) -> tuple[NDArray[Any], NDArray[np.intp], NDArray[np.intp]]:
         """All inputs, and both answers."""
-        return np.concatenate(self.inner), np.concatenate(self.old), np.concatenate(self.new)
+        inner, old, new = (np.concatenate(part) for part in zip(*self._parts, strict=True))
+        return inner, old, new
 
     def weights(self) -> NDArray[np.float64]:
         """What each input stands for."""
-        inner = np.concatenate(self.inner)
-        often = np.zeros(len(inner))
-        for box, draws, mass in self.boxes:
-            often += box.contains(inner) * (draws / mass)
+        inner = self.columns()[0]
+        often = sum((box.contains(inner) * draws for box, draws in self._boxes), np.zeros(len(inner)))
         return np.asarray(1 / np.maximum(often, 1e-300))
 
 
@@ -82,7 +82,8 @@ class ChangeExplorer:
     def __init__(self, pair: Pair, world: World, max_leaves: int) -> None:
         self._pair, self._world, self._most = pair, world, max_leaves
         self.boxes = BoxDraws(world, Stream.named(pair.seed, "explore"))
-        self.seen = Seen()
+        self.seen, self.drawn = Seen(), Seen()
+        """All that is known; and what was drawn from the whole space, which weighs the same."""
         self._names = free_name(world.names)
 
     @property
@@ -94,16 +95,10 @@ class ChangeExplorer:
         """Inputs as such a tree takes them."""
         return np.column_stack([old, inner]).astype(np.float64)
 
-    def know(self, inner: NDArray[Any], answers: Answers, box: Region | None = None, whole: bool = False) -> None:
-        """Inputs with their answers, drawn from a ``box`` or from the ``whole`` space, or put somewhere."""
-        self.seen.inner.append(inner.astype(np.float64))
-        self.seen.old.append(answers[0])
-        self.seen.new.append(answers[1])
-        self.seen.whole.append(np.full(len(inner), whole))
-        if whole:
-            self.seen.boxes.append((self._world.product.whole, len(inner), 1.0))
-        elif box is not None:
-            self.seen.boxes.append((box, len(inner), self.boxes.mass(box)))
+    def know(self, inner: NDArray[Any], answers: Answers) -> None:
+        """Inputs of the whole space with their answers."""
+        for seen in (self.seen, self.drawn):
+            seen.add(inner, answers, self._world.product.whole)
 
     def scattered(self, tree: Tree) -> bool:
         """Whether a tree flags more boxes than a patch has."""
@@ -118,7 +113,7 @@ class ChangeExplorer:
 
     def _look(self, box: Region) -> None:
         if self.boxes.mass(box) > 0 and len(inner := self.boxes.draw(box, DRAWS)):
-            self.know(inner, self._pair.ask(inner, "explore"), box)
+            self.seen.add(inner, self._pair.ask(inner, "explore"), box, self.boxes.mass(box))
 
     def sharpen(self, tree: Tree) -> None:
         """Bisect the border of every number, from the changed input inside each flagged box that is nearest to it."""
@@ -156,7 +151,7 @@ class ChangeExplorer:
         inner[0, i] = value
         inner = inner.astype(self._world.product.dtype)
         answers = self._pair.ask(inner, "border")
-        self.know(inner, answers)
+        self.seen.add(inner, answers)
         return bool(answers[0][0] != answers[1][0])
 
     def fit(self, steps: int = 0) -> Tree:
@@ -177,7 +172,7 @@ class ChangeExplorer:
 
     def fit_sizes(self, sizes: Sequence[int], steps: int) -> list[Tree]:
         """A tree of each size, where no small one explains the changes: from draws of the whole space alone."""
-        inner, old, new = (column[np.concatenate(self.seen.whole)] for column in self.seen.columns())
+        inner, old, new = self.drawn.columns()
         book = LabelBook()
         archive = Archive(self.extended, book, LabelLoss(self._pair.seed, go_on))
         archive.add(self.extend(inner, old), np.asarray(book.encode(old != new), np.intp))
