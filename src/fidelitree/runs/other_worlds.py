@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from fidelitree.runs.result import Distillation
     from fidelitree.spaces.world import Weighed
 
-_LARGEST = 2_000  # leaves of which all prunings are looked at
-
 
 def hint(found: Distillation) -> str:
     """What to try next, in one sentence; empty where the tree is small and certified, or no table is behind it."""
@@ -31,7 +29,7 @@ def hint(found: Distillation) -> str:
         return ""
     seen = space.independent.seen
     content = found.certificate.holds and found.leaves <= READABLE
-    if content or seen is None or len(seen) < FEW or not 1 < found.leaves <= _LARGEST:
+    if content or seen is None or len(seen) < FEW or found.leaves == 1:
         return ""
     product = space.product
     worlds: dict[str, Weighed] = {
