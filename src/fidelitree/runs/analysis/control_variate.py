@@ -30,8 +30,6 @@ Floats = NDArray[np.float64]
 
 GROUPS = 8
 """Of stars, each of which is judged by a tree that was grown from all others."""
-LEAST_STARS = 32
-"""From fewer stars no tree was grown that helped."""
 WORTH_IT = 0.1
 """A first control variate that explains less is the last: the target is not like a small tree."""
 
@@ -54,7 +52,7 @@ def corrected(stars: Stars) -> Corrected:
     changed, named = star.after != star.before, np.arange(labels)[:, None] == star.before
     by_change, by_label = np.zeros(changed.shape), np.zeros(named.shape)
     groups = _deal(stars.rows, stars.stream)
-    for group in range(GROUPS if stars.rows >= LEAST_STARS else 0):
+    for group in range(GROUPS if stars.rows > GROUPS else 0):
         unseen = groups == group
         tree = _grow(_some(star, ~unseen), stars, labels)
         by_change[:, unseen], by_label[:, unseen] = _deviations(tree, star.inputs[:, unseen], stars, labels)
