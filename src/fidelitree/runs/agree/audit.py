@@ -31,7 +31,7 @@ from fidelitree.errors import (
 )
 from fidelitree.exact.engine import ENUMERATE_UNASKED, MOST_LISTED, free_of_charge, known_error, tree_labels
 from fidelitree.runs.agree.audited import TestInputs, labels_of, prediction_of, source_of
-from fidelitree.runs.agree.claim import FEW, PART, PATIENCE, Approval, Claim, HowFar, Rule
+from fidelitree.runs.agree.claim import FEW, PART, PATIENCE, Approval, AuditGoal, Claim, HowFar
 from fidelitree.runs.agree.device_tests import DeviceTests
 from fidelitree.runs.goal import exact_certificate
 from fidelitree.runs.kept_rows import KeptRows, doubted, told
@@ -192,7 +192,7 @@ class _Audit:
     counted: Counted
     predict: Target
     digest: str
-    rule: Rule
+    rule: AuditGoal
     predictor: Any
     tolerance: float | None = None
     both: Crosstab = field(default_factory=Crosstab)

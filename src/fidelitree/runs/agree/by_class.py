@@ -24,7 +24,6 @@ from fidelitree.asking.memory import REMEMBERED_BYTES, Memory
 from fidelitree.asking.repeats import Repeats
 from fidelitree.display.wording import shown, span
 from fidelitree.errors import ParameterError, check_delta, check_observer, check_one_kind, check_share, check_switch
-from fidelitree.runs.agree.claim import FIRST
 from fidelitree.runs.input_source import BoxDraws, source_of
 from fidelitree.spaces.draw import Stream, seed_of
 from fidelitree.spaces.rows import taken_for_granted
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
 
+_BATCH = 200  # inputs of one round, from everywhere and from the leaves of one label
 Ends = tuple[float, float]
 
 
@@ -160,9 +160,9 @@ class _Audit:
         self.classes[label] = ClassErrors(label, share)
 
     def run(self, within: float) -> None:
-        """Rounds of inputs from everywhere, and inside the leaves of each answer that is not known well enough."""
+        """Inputs from everywhere, and inside the leaves of whatever answer is known least."""
         while True:
-            self._see(self._source.test(self._counted.affordable(FIRST)), whole=True)
+            self._see(self._source.test(self._counted.affordable(_BATCH)), whole=True)
             loose = [
                 one for one in self.classes.values() if one.label in self._answers and _wide(one.precision, within)
             ]
@@ -200,7 +200,7 @@ class _Audit:
         """Inputs that the tree gives a label; none where nobody knows how to draw there."""
         tree, regions = self._tree, self._tree.regions(self._space.product)
         boxes = [box for node, box in regions if tree.feature[node] < 0 and tree.label(node) == label]
-        return self._inside.among(boxes, FIRST)[0]
+        return self._inside.among(boxes, _BATCH)[0]
 
 
 def _wide(ends: Ends, within: float) -> bool:

@@ -33,7 +33,7 @@ FEW = 1 << 12
 """Inputs that are all asked about without being told how many may be, where an exact answer was not asked for."""
 
 
-class Rule(ABC):
+class AuditGoal(ABC):
     """What an audit is to find out, and when it has."""
 
     delta: float
@@ -61,7 +61,7 @@ class Rule(ABC):
 
 
 @dataclass(frozen=True)
-class Claim(Rule):
+class Claim(AuditGoal):
     """The error is at most epsilon: certified, refuted, or undecided when patience ends."""
 
     epsilon: float
@@ -86,7 +86,7 @@ class Claim(Rule):
 
 
 @dataclass(frozen=True)
-class HowFar(Rule):
+class HowFar(AuditGoal):
     """How far apart they are: both ends of the error, until they are within so much of their middle."""
 
     within: float
@@ -128,7 +128,7 @@ class HowFar(Rule):
 
 
 @dataclass(frozen=True)
-class Approval(Rule):
+class Approval(AuditGoal):
     """Whether an error is still what was approved: below ``high``, or above ``low``, or undecided when patience ends.
 
     Wald's test. An error of at most ``low`` is refused, and one of at least ``high`` is approved, with probability

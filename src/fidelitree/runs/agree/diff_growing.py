@@ -41,7 +41,7 @@ BOXES = 4
 """Flagged boxes that are looked at closely; more are no patch."""
 DRAWS = 16
 """Inputs at a time, beyond each border or inside what is flagged."""
-PLACES = 1_024
+PLACES = 4_096
 """Values of an interval that a border is looked for among."""
 Answers = tuple[NDArray[np.intp], NDArray[np.intp]]
 """Codes of the old and of the new answers."""
