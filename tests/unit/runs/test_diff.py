@@ -275,7 +275,7 @@ def test_a_journal_keeps_what_both_have_answered(tmp_path: Path) -> None:
     """The new model fails after the old one has answered a batch: nobody is asked about it again."""
     whole = ft.diff(plain, patched, MIXED)
     old, new = Failing(plain, 10**6), Failing(patched, 0)
-    for more in (400, 200):
+    for more in (200, 100):
         new.left = more
         with pytest.raises(ft.TargetError, match="make the same call again, and it goes on from there"):
             ft.diff(old, new, MIXED, journal=tmp_path / "run.db")

@@ -307,16 +307,14 @@ class _Comparison:
         return False
 
     def _propose(self) -> None:
-        """Grow a tree, look around it twice, bisect its borders, and open an attempt for what comes of it."""
+        """Grow a tree, look around it, bisect its borders, and open an attempt for what comes of it."""
         explorer = self._explorer
         self._proposals += 1
-        tree = explorer.fit()
-        for _ in range(2):
-            for look in (explorer.explore, explorer.sharpen):
-                if explorer.scattered(tree):
-                    break
-                look(tree)
-                tree = explorer.fit()
+        for look in (explorer.explore, explorer.sharpen):
+            tree = explorer.fit()
+            if explorer.scattered(tree):
+                break
+            look(tree)
         tree = explorer.fit(economics.STEPS)
         # One leaf flags everything: that is tested where nearly everything changed.
         everywhere = self._changed.rate > (1 + self._goal.precision) / 2 and says_where(tree)
