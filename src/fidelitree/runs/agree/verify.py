@@ -434,7 +434,7 @@ def _promised(certificate: Certificate) -> float:
 
 def _delta(certificate: Certificate) -> float:
     """The chance that a fresh test may be wrong: an exact certificate has none."""
-    return certificate.delta or round(1 - CONFIDENCE, 9)
+    return certificate.delta or 1 - CONFIDENCE
 
 
 def was_deterministic(stored: Stored) -> bool:
