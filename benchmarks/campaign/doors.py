@@ -285,7 +285,7 @@ def difference(case: Case, epsilon: float, delta: float, seed: int) -> Claim:
     def old(bits: Any) -> NDArray[np.intp]:
         return case.rival[places(bits)]
 
-    with patch.multiple(compared, _LEARN=SOME, _TEST=SOME, _STEPS=5, _ATTEMPTS=2):
+    with patch.multiple(compared, _ENOUGH=2 * SOME, _PROPOSALS=2), patch.object(economics, "STEPS", 5):
         found = ft.diff(old, case, case.space, delta, epsilon=0.01, seed=seed, max_queries=MANY, max_leaves=8)
     changed, flagged = case.rival != case.labels, np.asarray(found.flags(cube(), case.rival.tolist()))
     truth = replace(case, labels=changed.astype(np.intp))

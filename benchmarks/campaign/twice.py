@@ -24,8 +24,8 @@ import fidelitree as ft
 from benchmarks.campaign.targets import Case, N, cube, places
 from fidelitree.asking.events import UnderTest
 from fidelitree.certificates import attempts
+from fidelitree.runs import economics
 from fidelitree.runs.agree import diff as compared
-from fidelitree.runs.agree import diff_growing
 from fidelitree.spaces import draw
 from fidelitree.trees import answers
 
@@ -134,8 +134,8 @@ def patched_difference(case: Case, epsilon: float, delta: float, seed: int) -> t
 
     def difference(new: Noted, number: int) -> Any:
         with (
-            patch.multiple(compared, _LEARN=FEW, _TEST=FEW, _STEPS=1, _ATTEMPTS=0),
-            patch.object(diff_growing, "_PROPOSALS", 1),
+            patch.multiple(compared, _ENOUGH=2 * FEW, _PROPOSALS=0),
+            patch.object(economics, "STEPS", 1),
             patch.object(draw, "fresh_seed", lambda: fresh(seed, number)),
         ):
             return ft.diff(_rival(case), new, space, delta, epsilon=0.01, max_queries=4 * FEW, max_leaves=4)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chances import too_many
-from fidelitree.runs.agree.diff_testing import CURVE, Changed, DiffAttempt, level_in_curve, level_of
+from fidelitree.runs.agree.diff_testing import Changed, DiffAttempt, level_of, level_together
 from fidelitree.trees.tree import Tree
 from journals import BITS
 
@@ -38,7 +38,7 @@ def false_runs(level: Callable[[int], float], attempts: int, seed: int) -> int:
 def test_attempts_together_stay_within_two_thirds_of_delta() -> None:
     """Correct code would fail for a fresh seed with probability one in a million."""
     assert not too_many(false_runs(lambda number: level_of(number, DELTA), 6, seed=3), RUNS, 2 / 3 * DELTA, ALARM)
-    assert not too_many(false_runs(lambda _: level_in_curve(DELTA), CURVE, seed=4), RUNS, 2 / 3 * DELTA / 8, ALARM)
+    assert not too_many(false_runs(lambda _: level_together(2, 9, DELTA), 9, seed=4), RUNS, 2 / 3 * DELTA / 4, ALARM)
 
 
 def test_the_same_test_sees_levels_that_are_not_divided() -> None:
@@ -52,7 +52,7 @@ def interval_misses(seed: int, shrink: float = 1.0) -> int:
     for _ in range(RUNS):
         changed, missed = Changed(DELTA), False
         for _ in range(15):
-            changed.counts = changed.changes + int(rng.binomial(40, 0.05)), changed.inputs + 40
+            changed.count(int(rng.binomial(40, 0.05)), 40)
             low, high = changed.interval
             middle = (low + high) / 2
             missed |= abs(0.05 - middle) > shrink * (high - low) / 2

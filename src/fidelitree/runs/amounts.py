@@ -13,18 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.limits import go_on
-from fidelitree.search.labelled import Binning
+from fidelitree.runs.economics import AT_LEAST
+from fidelitree.runs.size_grid import LARGEST
+from fidelitree.search.labelled import HELD, Binning
 from fidelitree.search.local.moves import engine
 
 if TYPE_CHECKING:
     from fidelitree.asking.counted import Counted
     from fidelitree.spaces.product import ProductSpace
 
-LOOKED_AT = 400
-"""Answers to drawn inputs after which a run looks at them."""
 _CLASSES = 20  # no more are taken for classes without a look
-_LEAVES, _FOLDS, _EIGHTHS = 64, 4, 8
-_MISTAKEN, _FEW = 0.5, 0.1  # shares of mistakes that are most, and hardly any
+_PARTS = 8  # of the numbers, from small to large
 _CLOSE = 0.4  # correlation of wrong eighths with the right ones: 0.55 and more for regressors, below 0.25 for classes
 
 
@@ -39,7 +38,7 @@ class FirstAnswers:
         if self._kept is None or counted.book.kind != "int":
             return ""
         self._kept.append((inner, codes))
-        if sum(len(some) for _, some in self._kept) < LOOKED_AT:
+        if sum(len(some) for _, some in self._kept) < AT_LEAST:
             return ""
         rows, answers = (np.concatenate(parts) for parts in zip(*self._kept, strict=True))
         self._kept = None
@@ -56,18 +55,19 @@ def are_amounts(space: ProductSpace, inner: NDArray[Any], codes: NDArray[np.intp
     if len(numbers) <= _CLASSES:
         return False
     values, binning = np.asarray(numbers, np.float64)[codes], Binning.of(space, inner)
-    if np.equal(*_told(binning, codes, _LEAVES)).mean() >= _MISTAKEN:
+    guess, truth = _told(binning, codes)
+    if 2 * np.count_nonzero(guess == truth) >= len(truth):
         return False
-    eighths = np.searchsorted(np.quantile(values, np.arange(1, _EIGHTHS) / _EIGHTHS), values)
-    guess, truth = _told(binning, eighths, _LEAVES // 2)
+    eighths = np.searchsorted(np.quantile(values, np.arange(1, _PARTS) / _PARTS), values)
+    guess, truth = _told(binning, eighths)
     wrong = guess != truth
-    if wrong.mean() < _FEW:
+    if not wrong.any():
         return True
     return bool(guess[wrong].std() and truth[wrong].std() and np.corrcoef(guess[wrong], truth[wrong])[0, 1] > _CLOSE)
 
 
-def _told(binning: Binning, codes: NDArray[np.intp], leaves: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _told(binning: Binning, codes: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Of every fourth row the code by a tree that the others taught, and its own."""
-    held = np.arange(len(codes)) % _FOLDS == 0
-    tree = engine(binning.coded(codes[~held], ~held), None, go_on).cart(leaves).nested()
+    held = np.arange(len(codes)) % HELD == 0
+    tree = engine(binning.coded(codes[~held], ~held), None, go_on).cart(LARGEST).nested()
     return np.asarray(binning.coded(codes[held], held).predict(tree), np.intp), codes[held]

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fidelitree.certificates.confusion import FEW
 from fidelitree.display.wording import at_least, leaves
+from fidelitree.runs.economics import READABLE
 from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.spaces.blends import Blend, check_blend
 from fidelitree.spaces.mixture import Mixture
@@ -19,11 +21,6 @@ if TYPE_CHECKING:
     from fidelitree.runs.result import Distillation
     from fidelitree.spaces.world import Weighed
 
-MANY = 50
-"""Leaves beyond which a tree is hardly read."""
-_FEWEST = 20  # rows that tell something
-_LARGEST = 2_000  # leaves of which all prunings are looked at
-
 
 def hint(found: Distillation) -> str:
     """What to try next, in one sentence; empty where the tree is small and certified, or no table is behind it."""
@@ -31,8 +28,8 @@ def hint(found: Distillation) -> str:
     if epsilon is None or found.tree.defers or space.independent is None:
         return ""
     seen = space.independent.seen
-    content = found.certificate.holds and found.leaves <= MANY
-    if content or seen is None or len(seen) < _FEWEST or not 1 < found.leaves <= _LARGEST:
+    content = found.certificate.holds and found.leaves <= READABLE
+    if content or seen is None or len(seen) < FEW or found.leaves == 1:
         return ""
     product = space.product
     worlds: dict[str, Weighed] = {

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from fidelitree.spaces.world import Weighed
     from fidelitree.trees.tree import Tree
 
-AS_GOOD = 0.05  # of the errors of the best tree: how much higher a bound about as good as its own is
-
 
 @dataclass(frozen=True)
 class Outcome:
@@ -48,14 +46,15 @@ class Outcome:
 def best_so_far(attempts: Attempts, space: Weighed | None, max_leaves: int | None) -> Outcome:
     """What a run that is ended early has to show: the smallest tree that is good enough, else the best certified.
 
-    Of trees that are about as good as the best it is the smallest. Without a space, masses are not known, and trees
-    stay as they were tested. Where nothing is good enough, a tree that does not clearly err less often than a constant
-    gives way to it.
+    Of trees that are about as good as the best, by a standard error of it, it is the smallest. Without a space, masses
+    are not known, and trees stay as they were tested. Where nothing is good enough, a tree that does not clearly err
+    less often than a constant gives way to it.
     """
     whole = [within(one, space, max_leaves) for one in attempts.live]
     best = min(whole, key=_doubt)
     enough = best.error_bound <= attempts.epsilon
-    good = attempts.epsilon if enough else best.error_bound + AS_GOOD * best.attempt.rate * (best.error_bound < 1)
+    near = _variance(best.attempt) ** 0.5 if best.error_bound < 1 else 0.0
+    good = attempts.epsilon if enough else best.error_bound + near
     options = [_smallest(one.attempt, space, good) for one in whole if one.error_bound <= good]
     chosen = min(options, key=lambda found: (found.tree.size, found.attempt.ledger, found.error_bound))
     return chosen if enough else _or_constant(chosen, attempts)

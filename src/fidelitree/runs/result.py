@@ -35,8 +35,9 @@ if TYPE_CHECKING:
     from fidelitree.trees.tree import Tree
 
 
-_OPENED, _SHOWN = 40, 400  # lines of a tree that a notebook shows at once, and that it shows at all
-_EXAMPLES = 100  # disagreements that a page holds
+_SHOWN = 40  # lines of a tree that a notebook shows at once: more are folded
+EXAMPLES = 100
+"""Disagreements that a page holds."""
 _ALWAYS = ("epsilon", "delta", "seed")
 _WRITABLE = (bool, int, float, str, type(None))
 
@@ -252,7 +253,7 @@ class Distillation:
             self.leaf_labels,
             self.reason,
             self.call,
-            disagreements=self.disagreements(_EXAMPLES) if self.answers is not None else None,
+            disagreements=self.disagreements(EXAMPLES) if self.answers is not None else None,
             target_name=str(self.run.get("target", "")).removesuffix(".predict"),
             ways=tuple(store.ways_to_check(self.space, self.journal is not None, self.surrogate is not None)),
         )
@@ -266,9 +267,8 @@ class Distillation:
     def _repr_html_(self) -> str:
         size = self.tree.size
         facts = [("Leaves", f"{size:,}"), ("Depth", f"{self.tree.depth}"), ("Labels asked", f"{self.queries.asked:,}")]
-        lines = str(self.tree).splitlines()
-        shown = lines[:_SHOWN] + (["..."] if len(lines) > _SHOWN else [])
-        tree = folded("The tree", "\n".join(shown), opened=len(lines) <= _OPENED)
+        drawn = str(self.tree)
+        tree = folded("The tree", drawn, opened=drawn.count("\n") < _SHOWN)
         more = tag("p", " ".join([*self.certificate.sentences(size), self.hint]).strip(), style="margin:.6em 0 0")
         return card(self.certificate.standing, str(self.certificate), facts, join(more, tree))
 

@@ -24,8 +24,10 @@ from fidelitree.errors import RAISED, FidelitreeError, FormatError, ParameterErr
 from fidelitree.runs.agree.diff import diff
 from fidelitree.runs.agree.own_rows import agreement, column_of
 from fidelitree.runs.agree.recount import counted as counted_answers
+from fidelitree.runs.result import EXAMPLES
 from fidelitree.trees.answers import DEFER, Answers, answered, apart
 from fidelitree.trees.disagreements import Disagreements, text, value_of
+from fidelitree.trees.treefile import MAX_BYTES
 
 if TYPE_CHECKING:
     from fidelitree.certificates.certificate import Certificate
@@ -33,9 +35,8 @@ if TYPE_CHECKING:
     from fidelitree.spaces.features import Feature
     from fidelitree.targets.labels import Target
 
-_LISTED, _FEATURES = 200, 8
+_FEATURES = 8  # of a table of disagreements
 _TESTS = "certify"
-_LARGEST = 200_000_000  # bytes of a report
 _SIGNS = {True: "✓", False: "✗", None: "–"}
 
 
@@ -202,7 +203,7 @@ def _report(result: store.Stored) -> str:
     kept, files = result.folder / store.REPORT, result.run.get(store.FILES)
     if not kept.is_file():
         raise ParameterError(f"the result holds no {store.REPORT}")
-    body = read_bytes(kept, _LARGEST, "a report")
+    body = read_bytes(kept, MAX_BYTES, "a report")
     if isinstance(files, dict) and store.REPORT in result.changed:
         from fidelitree.runs.agree.reports import with_report  # noqa: PLC0415 - it loads all that draws a page
 
@@ -275,7 +276,7 @@ def _differing(found: Disagreements, deferred: int, asked: Mapping[str, str]) ->
     wanted = f"differ.csv?of={quote(asked['of'])}&text={quote(asked.get('text', ''))}"
     parts = [tag("p", told + shown), form, tag("p", tag("a", "As CSV", href=wanted))]
     if found:
-        head, rows = found.cells(_LISTED, _FEATURES)
+        head, rows = found.cells(EXAMPLES, _FEATURES)
         parts.append(table(head, rows))
     return parts
 

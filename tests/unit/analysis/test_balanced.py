@@ -56,8 +56,8 @@ def test_a_block_is_drawn_alike_every_time() -> None:
 
 def test_only_bits_are_balanced_and_not_too_many() -> None:
     assert can_balance(SPACE.whole)
-    assert not can_balance(ft.ProductSpace.bernoulli(257).whole)
-    assert can_balance(Region.of(ft.ProductSpace.bernoulli(257), {"x0": 1}))
+    assert not can_balance(ft.ProductSpace.bernoulli(705).whole)
+    assert can_balance(Region.of(ft.ProductSpace.bernoulli(705), {"x0": 1}))
     assert not can_balance(ft.ProductSpace([ft.Numeric("x", 0, 1)]).whole)
 
 

@@ -55,7 +55,7 @@ def test_errors_are_no_larger_than_those_of_plain_shares(target: Any, monkeypatc
         return target(batch[:, : target.n])
 
     helped = np.square(errors(padded, 4000, 20)).mean()
-    monkeypatch.setattr(stand_in, "LEAST_STARS", 10**9)
+    monkeypatch.setattr(stand_in, "WORTH_IT", 2.0)
     plain = np.square(errors(padded, 4000, 20)).mean()
     assert helped <= plain * 1.05
     if target.n == 11:
@@ -83,7 +83,7 @@ def test_a_tree_that_saw_the_stars_that_judge_it_would_be_seen(monkeypatch: pyte
         parts = [np.concatenate(part, axis=-1) for part in zip(*whole[0].held, strict=True)]
         return everything(stand_in.Star(*parts), stars, labels)
 
-    monkeypatch.setattr(stand_in, "MOST_LEAVES", 4096)
+    monkeypatch.setattr(stand_in, "LARGEST", 4096)
     honest = np.square(errors(target, 15 * 70, 10)).mean()
     monkeypatch.setattr(analysis, "draw_stars", remember)
     monkeypatch.setattr(stand_in, "_grow", seen)

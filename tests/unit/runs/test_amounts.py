@@ -11,7 +11,8 @@ from sklearn.linear_model import LinearRegression
 
 import fidelitree as ft
 from fidelitree.errors import DoubtWarning
-from fidelitree.runs.amounts import LOOKED_AT, are_amounts
+from fidelitree.runs.amounts import are_amounts
+from fidelitree.runs.economics import AT_LEAST
 
 RANDOM = np.random.default_rng(7)
 TABLE = pd.DataFrame(RANDOM.normal(size=(600, 5)), columns=list("abcde"))
@@ -35,7 +36,7 @@ def test_a_run_that_takes_amounts_for_classes_says_so_and_ends(door: Any) -> Non
         made = door(amount, TABLE, seed=3)
     assert caught[0].filename == __file__
     assert made.reason == "the target answers amounts, which need a tolerance"
-    assert made.queries.asked["label"] <= 2 * LOOKED_AT
+    assert made.queries.asked["label"] <= 2 * AT_LEAST
     assert all(point.error_bound > 0.9 for point in getattr(made, "points", [made]))
 
 
@@ -54,7 +55,7 @@ def test_what_was_paid_is_in_the_journal_and_a_limit_goes_on_from_there(tmp_path
 @pytest.mark.parametrize("seed", range(5))
 def test_classes_are_no_amounts_however_many_they_are(seed: int) -> None:
     space = ft.ProductSpace.from_data(TABLE)
-    drawn = pd.DataFrame({name: np.random.default_rng(seed).permutation(TABLE[name]) for name in TABLE})[:LOOKED_AT]
+    drawn = pd.DataFrame({name: np.random.default_rng(seed).permutation(TABLE[name]) for name in TABLE})[:AT_LEAST]
     for target, wanted in ((amount, True), (nearest, False), (lambda rows: amount(rows) // 100, False)):
         numbers, codes = np.unique(target(drawn), return_inverse=True)
         assert are_amounts(space, space.encode(drawn), codes.astype(np.intp), numbers.tolist()) is wanted

@@ -16,7 +16,7 @@ from fidelitree.asking.journal.exporting import info
 from fidelitree.asking.limits import Budget, Running
 from fidelitree.runs.agree import diff
 from fidelitree.runs.agree.diff_growing import ChangeExplorer
-from fidelitree.runs.agree.diff_testing import CURVE, Changed, DiffAttempt, level_in_curve, level_of
+from fidelitree.runs.agree.diff_testing import Changed, level_of, level_together
 from fidelitree.runs.agree.difference import SAME
 from fidelitree.runs.agree.pair import Pair, paired
 from fidelitree.runs.input_source import BoxDraws, source_of
@@ -139,24 +139,28 @@ def test_arguments_are_checked() -> None:
 
 
 def test_levels_add_up_to_a_third() -> None:
-    in_turn = sum(level_of(number, 1.0) for number in range(1, 100))
-    assert in_turn + CURVE * level_in_curve(1.0) == pytest.approx(1 / 3)
+    for opened in (0, 1, 5):
+        in_turn = sum(level_of(number, 1.0) for number in range(1, opened + 1))
+        assert in_turn + 9 * level_together(opened, 9, 1.0) == pytest.approx(1 / 3)
 
 
 def test_an_interval_holds_both_ends() -> None:
-    changed = Changed(0.05, (30, 1_000))
+    changed = Changed(0.05)
+    changed.count(30, 1_000)
     assert changed.interval[0] < 0.03 < changed.interval[1]
-    assert changed.needed(0.1) < 0 < changed.needed(0.01)
+    assert changed.certifies(0.1)
+    assert not changed.certifies(0.01)
 
 
 def test_an_interrupt_finds_changes_and_inputs_together() -> None:
     """Before every instruction: changes were counted without their inputs."""
-    old, new, found = np.zeros(8, np.intp), np.arange(8) % 2, set()
+    found = set()
     for number in range(1, 200):
-        changed, left = Changed(0.05, (30, 1_000)), iter(range(number))
+        changed, left = Changed(0.05), iter(range(number))
+        changed.count(30, 1_000)
 
         def trace(frame: Any, event: str, argument: Any, left: Any = left) -> Any:
-            if not frame.f_code.co_filename.endswith("diff_testing.py"):
+            if not frame.f_code.co_filename.endswith("sequential.py"):
                 return None
             frame.f_trace_opcodes = True
             if next(left, None) is None:
@@ -167,10 +171,10 @@ def test_an_interrupt_finds_changes_and_inputs_together() -> None:
         usual = sys.gettrace()
         sys.settrace(trace)
         try:
-            changed.count(old, new)
+            changed.count(4, 8)
             break
         except KeyboardInterrupt:
-            found.add((changed.changes, changed.inputs))
+            found.add(changed.counts)
         finally:
             sys.settrace(usual)
     assert found == {(30, 1_000), (34, 1_008)}
@@ -178,12 +182,12 @@ def test_an_interrupt_finds_changes_and_inputs_together() -> None:
 
 def test_weights_stand_for_the_whole_space() -> None:
     """Draws from a small box and from everywhere: weighed, they give the mass of any part."""
-    explorer = ChangeExplorer(pair_of_both(), MIXED, 0, 8)
+    explorer = ChangeExplorer(pair_of_both(), MIXED, 8)
     box = Region.of(MIXED, {"age": (60, 65), "job": {"clerk"}})
-    whole = np.concatenate([explorer.boxes.draw(MIXED.whole, 4_000)])
-    for inner, kwargs in ((whole, {}), (explorer.boxes.draw(box, 4_000), {"put": True, "box": box})):
-        explorer.know(inner, explorer._pair.ask(inner, "explore"), **kwargs)
-    weights, inner = explorer.seen.weights(), np.concatenate(explorer.seen.inner)
+    for part, mass in ((MIXED.whole, 1.0), (box, box.mass)):
+        inner = explorer.boxes.draw(part, 4_000)
+        explorer.seen.add(inner, explorer._pair.ask(inner, "explore"), part, mass)
+    weights, inner = explorer.seen.weights(), explorer.seen.columns()[0]
     half = Region.of(MIXED, {"age": (60, 62), "job": {"clerk"}})
     assert weights[half.contains(inner)].sum() / weights.sum() == pytest.approx(half.mass, rel=0.1)
 
@@ -191,14 +195,13 @@ def test_weights_stand_for_the_whole_space() -> None:
 def test_draws_inside_what_is_flagged_are_as_the_space_draws_them() -> None:
     """Two flagged leaves that share one box, and a third: every leaf is reached as often as its mass says."""
     pair = pair_of_both()
-    explorer = ChangeExplorer(pair, MIXED, 0, 8)
+    explorer = ChangeExplorer(pair, MIXED, 8)
     pair.ask(explorer.boxes.draw(MIXED.whole, 100), "label")
     owner = next(i for i, name in enumerate(explorer.extended.names) if name == "owner")
     tree = _three_leaves(explorer, owner)
-    attempt = DiffAttempt(tree, 0.01)
     counts: dict[int, int] = {}
     for _ in range(200):
-        inner, leaves = attempt.inside(explorer)
+        inner, leaves = explorer.inside(tree, 24)
         old, _ = pair.ask(inner, "certify")
         reached = tree.reached_inner(explorer.extend(inner, old))
         for leaf in reached[reached == leaves].tolist():
@@ -272,7 +275,7 @@ def test_a_journal_keeps_what_both_have_answered(tmp_path: Path) -> None:
     """The new model fails after the old one has answered a batch: nobody is asked about it again."""
     whole = ft.diff(plain, patched, MIXED)
     old, new = Failing(plain, 10**6), Failing(patched, 0)
-    for more in (400, 200):
+    for more in (200, 100):
         new.left = more
         with pytest.raises(ft.TargetError, match="make the same call again, and it goes on from there"):
             ft.diff(old, new, MIXED, journal=tmp_path / "run.db")

@@ -19,6 +19,7 @@ from fidelitree.errors import check_count, check_delta, check_epsilon, check_sha
 from fidelitree.runs.agree.audit import approved, certify
 from fidelitree.runs.agree.claim import APPROVAL_LABELS, Approval
 from fidelitree.runs.agree.diff import diff
+from fidelitree.runs.agree.difference import says_where
 from fidelitree.runs.agree.verify import inputs_for_tests, was_deterministic
 from fidelitree.runs.distill import distill
 from fidelitree.runs.frontier import frontier
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from fidelitree.runs.result import Distillation
     from fidelitree.spaces.world import World
 
-_FEW = 200  # labels with which it is worth looking where two models differ
 _NONE = "approve one with pytest --fidelitree-update"
 _FRONTIER = ("delta", "prefer", "deterministic", "tolerance", "max_queries", "max_leaves", "max_seconds")
 
@@ -122,10 +122,11 @@ class _Test:
         """What changed, and where, by the labels that are left."""
         tree, asked = self.kept.tree, sum(found.queries.values())
         left = self.most - asked - most_checks(asked)
-        if not tree.defers and left >= _FEW:  # where they differ is known of trees that answer
+        if not tree.defers and left > 0:  # where they differ is known of trees that answer
             told: dict[str, Any] = {"seed": None, "max_queries": left, "tolerance": self.kept.certificate.tolerance}
             change = diff(tree.predict, target, inputs, self.delta, epsilon=self.allowed, **told)
-            return f"What changed, and where:\n\n{change}"
+            if says_where(change.tree):
+                return f"What changed, and where:\n\n{change}"
         table = [] if found.confusion is None else found.confusion.lines()
         head = "What the model (target) and the approved tree (tree) answer:"
         return "\n".join([head, "", *table]) if table else str(found)

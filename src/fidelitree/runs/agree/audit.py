@@ -31,7 +31,7 @@ from fidelitree.errors import (
 )
 from fidelitree.exact.engine import ENUMERATE_UNASKED, MOST_LISTED, free_of_charge, known_error, tree_labels
 from fidelitree.runs.agree.audited import TestInputs, labels_of, prediction_of, source_of
-from fidelitree.runs.agree.claim import FEW, Approval, Claim, HowFar
+from fidelitree.runs.agree.claim import FEW, PART, PATIENCE, Approval, AuditGoal, Claim, HowFar
 from fidelitree.runs.agree.device_tests import DeviceTests
 from fidelitree.runs.goal import exact_certificate
 from fidelitree.runs.kept_rows import KeptRows, doubted, told
@@ -46,9 +46,6 @@ if TYPE_CHECKING:
     from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
 
-_PATIENT = 64  # times as many inputs are looked at as may be asked, where a tree defers most of them
-_LOOKS = 4  # past a few blocks, one look at the counts for so many parts of those before: looks take time
-Rule = Claim | HowFar | Approval
 ASSUMES_UNCHANGED = "the predictor was not changed since the journal was begun"
 
 
@@ -195,7 +192,7 @@ class _Audit:
     counted: Counted
     predict: Target
     digest: str
-    rule: Rule
+    rule: AuditGoal
     predictor: Any
     tolerance: float | None = None
     both: Crosstab = field(default_factory=Crosstab)
@@ -363,15 +360,16 @@ class _Audit:
     def _allowed(self, looks: list[int], bet: DrawnBet, taken: int, source: TestInputs) -> list[int]:
         """Inputs until the next looks, as far as they may be asked about together; one look where a clock runs.
 
-        On a device looks at the counts take time, so they get rarer.
+        Where a tree defers most inputs, many are looked at for each that is asked about. On a device looks at the
+        counts take time, so they get rarer.
         """
         limit, affordable, there = self.counted.budget.max_queries, self.counted.left, source.device is not None
         patience = self.rule.patience if limit is None else limit
-        left = min(patience - bet.samples, (_PATIENT if self.defers else 1) * patience - taken, source.most - taken)
+        left = min(patience - bet.samples, (PATIENCE if self.defers else 1) * patience - taken, source.most - taken)
         left = left if affordable is None else min(left, affordable)  # some rows were asked again
         found: list[int] = []
         size = block_rows(len(self.counted.space))  # what fits into memory well
-        size *= max(1, bet.samples // (_LOOKS * size)) if there else 1
+        size *= max(1, bet.samples // (PART * size)) if there else 1
         together = self.counted.budget.max_seconds is None and not self.defers and not there
         for wanted in looks if together else looks[:1]:
             if found and sum(found) + wanted > size:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fidelitree.asking.guarded import GuardedTarget
 from fidelitree.certificates.certificate import OF_ANSWERS
 from fidelitree.errors import ParameterError, TargetError, show
-from fidelitree.runs.agree.claim import Approval, Claim, HowFar
+from fidelitree.runs.agree.claim import AuditGoal, Claim
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.product import ProductSpace, product_of
 from fidelitree.spaces.rows import check_test_rows
@@ -29,7 +29,7 @@ FINGERPRINT = 4096  # inputs on which a predictor that has no digest of its own 
 FINGERPRINT_BYTES = 1 << 25  # of them, so that those of a space of many features fit into memory
 
 
-def _product(space: World, rule: Claim | HowFar | Approval) -> ProductSpace:
+def _product(space: World, rule: AuditGoal) -> ProductSpace:
     """The features; of a table, which must have rows enough for a claim."""
     product = product_of(space)
     if space.table is not None and isinstance(rule, Claim):
@@ -37,7 +37,7 @@ def _product(space: World, rule: Claim | HowFar | Approval) -> ProductSpace:
     return product
 
 
-def prediction_of(predictor: Any, space: World, rule: Claim | HowFar | Approval, numbers: bool) -> tuple[Target, str]:
+def prediction_of(predictor: Any, space: World, rule: AuditGoal, numbers: bool) -> tuple[Target, str]:
     """How to ask a predictor about inner values, and its digest."""
     product = _product(space, rule)
     if isinstance(predictor, Tree):

@@ -6,6 +6,8 @@ Or a model is told to be as good as one that was approved, or worse.
 from __future__ import annotations
 
 import math
+import sys
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from fidelitree.theory.sequential import (
@@ -21,17 +23,45 @@ from fidelitree.theory.sequential import (
 from fidelitree.theory.wald import agreeing_needed, log_ratio
 
 PATIENCE = 64  # how many times ln(1/delta)/epsilon answers an undecided audit may take
-_FIRST, _PART = 100, 4  # answers before the first look at an interval, then one in so many of those counted
-_TOGETHER = 400  # answers, or as many as are counted: no more are asked at once, because Ctrl-C would lose them
-_COUNTABLE = 2.0**62
+FIRST = 100
+"""Answers before the first look at an interval."""
+PART = 4
+"""Then they are looked at again after one more for so many of those counted."""
 APPROVAL_LABELS = 10_000
 """Answers after which a model is neither approved nor refused."""
 FEW = 1 << 12
-"""Inputs that are asked without further ado where both ends of the error are wanted."""
+"""Inputs that are all asked about without being told how many may be, where an exact answer was not asked for."""
+
+
+class AuditGoal(ABC):
+    """What an audit is to find out, and when it has."""
+
+    delta: float
+    ledger: str
+    patience: float
+    """Answers that an undecided audit may take."""
+
+    @property
+    def level(self) -> float:
+        """What the upper end of the error may spend: nearly all of delta for a claim, else half of it for each end."""
+        return LEDGERS[self.ledger] * self.delta
+
+    @property
+    @abstractmethod
+    def told(self) -> dict[str, float | None]:
+        """What a journal compares."""
+
+    @abstractmethod
+    def needed(self, bet: Bet) -> int:
+        """Answers that would end it, if all of them agree; 0 when it is over."""
+
+    def looks(self, bet: Bet) -> list[int]:
+        """Answers until the next look, and until those after it that can be asked about together with them."""
+        return [self.needed(bet)]
 
 
 @dataclass(frozen=True)
-class Claim:
+class Claim(AuditGoal):
     """The error is at most epsilon: certified, refuted, or undecided when patience ends."""
 
     epsilon: float
@@ -44,12 +74,7 @@ class Claim:
         return {"epsilon": self.epsilon, "delta": self.delta}
 
     @property
-    def level(self) -> float:
-        """Nearly all of delta."""
-        return LEDGERS[self.ledger] * self.delta
-
-    @property
-    def patience(self) -> float:
+    def patience(self) -> float:  # type: ignore[override]
         """A multiple of what an error of 0 takes, about."""
         return patience_of(PATIENCE, self.epsilon, self.delta)
 
@@ -59,13 +84,9 @@ class Claim:
         refuted = against >= -math.log(LOWER_ENDS[self.ledger]) - math.log(self.delta)
         return 0 if refuted else bet.needed_for(self.epsilon)
 
-    def looks(self, bet: Bet) -> list[int]:
-        """Any answer may be the last."""
-        return [self.needed(bet)]
-
 
 @dataclass(frozen=True)
-class HowFar:
+class HowFar(AuditGoal):
     """How far apart they are: both ends of the error, until they are within so much of their middle."""
 
     within: float
@@ -78,11 +99,6 @@ class HowFar:
         """What a journal compares."""
         return {"epsilon": None, "delta": self.delta, "within": self.within}
 
-    @property
-    def level(self) -> float:
-        """Half of delta for each end."""
-        return LEDGERS[self.ledger] * self.delta
-
     def needed(self, bet: Bet) -> int:
         """Some more, while both ends are too far from each other."""
         if bet.samples and bet.error_bound - least_error(*bet.counts, self.ledger, bet.level) <= 2 * self.within:
@@ -93,10 +109,10 @@ class HowFar:
         """Answers until the next look, and until those after it that are sure to come: they can be asked together.
 
         A look is sure not to be the last where the ends would be too far from each other even if all answers until
-        then agreed.
+        then agreed. No more are asked about at once than are counted, because Ctrl-C would lose them.
         """
         found = [self.needed(bet)]
-        while found[0] and (new := sum(found)) < max(_TOGETHER, bet.samples):
+        while found[0] and (new := sum(found)) < max(PART * FIRST, bet.samples):
             samples = bet.samples + new
             if any(self._narrow(errors, samples, bet.level) for errors in (bet.errors, bet.errors + new)):
                 break
@@ -104,7 +120,7 @@ class HowFar:
         return found
 
     def _until_next(self, samples: int) -> int:
-        return max(_FIRST, samples // _PART)
+        return max(FIRST, samples // PART)
 
     def _narrow(self, errors: int, samples: int, level: float) -> bool:
         upper = error_bound(errors, samples, level)
@@ -112,7 +128,7 @@ class HowFar:
 
 
 @dataclass(frozen=True)
-class Approval:
+class Approval(AuditGoal):
     """Whether an error is still what was approved: below ``high``, or above ``low``, or undecided when patience ends.
 
     Wald's test. An error of at most ``low`` is refused, and one of at least ``high`` is approved, with probability
@@ -140,11 +156,6 @@ class Approval:
         """What a journal compares."""
         return {"epsilon": None, "delta": self.delta, "approved": self.low, "allowed": self.high}
 
-    @property
-    def level(self) -> float:
-        """That of the upper end of the error, which is stated beside the verdict: half of delta for each end."""
-        return LEDGERS[self.ledger] * self.delta
-
     def verdict(self, errors: int, samples: int) -> bool | None:
         """Whether the error is shown to be below what is allowed, or above what was approved; None: undecided."""
         evidence = log_ratio(errors, samples, self.low, self.high)
@@ -158,9 +169,9 @@ class Approval:
 
     def looks(self, bet: Bet) -> list[int]:
         """Portions that grow: many errors are to be seen early, and few rounds are to be made."""
-        return [min(self.needed(bet), max(_FIRST, bet.samples))]
+        return [min(self.needed(bet), max(FIRST, bet.samples))]
 
 
 def patience_of(times: int, epsilon: float, delta: float) -> int:
     """So many times ln(1/delta)/epsilon answers, and no more than can be counted where that is beyond all bounds."""
-    return math.ceil(min(times * math.log(1 / delta) / epsilon, _COUNTABLE))
+    return math.ceil(min(times * math.log(1 / delta) / epsilon, sys.maxsize))

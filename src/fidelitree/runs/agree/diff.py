@@ -1,16 +1,21 @@
 """``diff``: what changed between two targets, how much of it, and where.
 
-Inputs are drawn until five changes were seen, or until it is certain that there are few enough. Then a tree of where
-they sit is grown (`diff_growing`) and tested (`diff_testing`); every miss refines the tree and opens the next attempt
-beside the old ones. Where no small tree explains the changes, trees of many sizes are tested together. Two trees, or
-two stored results, are compared exactly (`diff_known`).
+A portion of inputs is drawn, counts for all attempts that are open, ends the run or not, and teaches; then a tree of
+where the changes sit is grown (`diff_growing`), and an attempt for it is opened (`diff_testing`). Every mistake of the
+last one refines the tree. Where no small tree explains the changes, trees of many sizes are tested together. What is
+known of both sides is compared exactly (`diff_exact`).
+
+This is the order of `runs/loop`, but no goal of it. There an attempt is about one error, its inputs come from the whole
+space, and trees are judged by how often they are wrong. Here most of what is drawn has not changed, and any tree is
+right about it; an attempt is about precision and recall, the first of which is tested inside of what it flags; and
+what a tree is asked about, the old answer, is known only when an input has been asked about.
 """
 
 from __future__ import annotations
 
 import math
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +33,7 @@ from fidelitree.errors import (
     check_switch,
     check_tolerance,
 )
+from fidelitree.runs import economics
 from fidelitree.runs.agree.diff_exact import (
     ChangeGrower,
     few_inputs,
@@ -37,11 +43,13 @@ from fidelitree.runs.agree.diff_exact import (
     of_circuits,
     stored_tree,
 )
-from fidelitree.runs.agree.diff_growing import BOXES, ChangeExplorer
-from fidelitree.runs.agree.diff_testing import CURVE, Changed, DiffAttempt, level_in_curve, level_of
-from fidelitree.runs.agree.difference import SAME, Difference, Flagging, says_where
+from fidelitree.runs.agree.diff_growing import DRAWS, ChangeExplorer
+from fidelitree.runs.agree.diff_testing import Changed, DiffAttempt, level_of, level_together
+from fidelitree.runs.agree.difference import EXAMPLES, SAME, Difference, Flagging, says_where
 from fidelitree.runs.agree.pair import Pair, paired
 from fidelitree.runs.input_source import source_of
+from fidelitree.runs.portions import Growing
+from fidelitree.runs.size_grid import sizes_up_to
 from fidelitree.spaces.draw import seed_of
 from fidelitree.spaces.given import world_of
 from fidelitree.targets.circuits.circuit import Circuit
@@ -54,15 +62,10 @@ if TYPE_CHECKING:
     from fidelitree.targets.labels import Target
 
 _CHANGES = 5  # after which the first tree is grown
-_CLOSE = 0.02  # of all changes may be wrong in a tree that is tested
-_ATTEMPTS = 5  # one after the other; then trees of many sizes are tested together
-_FEW, _FAR = 25, 0.2  # changed inputs after which a recall is judged, and how far below the goal it is hopeless
-_LEARN, _TEST = 8_000, 5_000  # inputs for trees of many sizes
-_SIZES = (2, 3, 5, 8, 13, 21, 34, 64)
-_STEPS = 300  # proposals for each of them
+_PROPOSALS = 5  # trees one after the other; then trees of many sizes are tested together
+_ENOUGH = 13_000  # inputs to learn trees of many sizes from, and to test them
 _PATIENCE = 60_000  # inputs, unless a limit is given
-_LEAST, _MOST = 32, 2_048  # inputs of one batch
-EXAMPLES = 10
+_PORTIONS = Growing(economics.FIRST_FEW, economics.LEAST, economics.PART_OF_TEST)
 
 
 def diff(
@@ -143,7 +146,7 @@ def diff(
     before, after, world = _sides(old, new, (space, groups), threshold)
     running = Running(batch_size, executor, timeout, retries, journal)
     budget = Budget(max_queries=_PATIENCE if max_queries is None else max_queries, max_seconds=max_seconds)
-    told = {**goal.told(), "deterministic": check_switch("deterministic", deterministic), **budget.limits()}
+    told = {**goal._asdict(), "deterministic": check_switch("deterministic", deterministic), **budget.limits()}
     told |= {} if near is None else {"tolerance": near}
     call = Call("diff", known_seed, seed is not None, told)
     return _compared((before, after), world, goal, (running, call), budget, observer)
@@ -188,16 +191,14 @@ def _callable(target: Any) -> Target:
     return target.predict if isinstance(target, Tree) else target
 
 
-class _Goal:
+class _Goal(NamedTuple):
     """What was asked for."""
 
-    def __init__(self, epsilon: float, delta: float, precision: float, recall: float, max_leaves: int) -> None:
-        self.epsilon, self.delta, self.precision, self.recall = epsilon, delta, precision, recall
-        self.max_leaves = max_leaves
-
-    def told(self) -> dict[str, Any]:
-        """All of it by name, as a journal keeps it."""
-        return dict(vars(self))
+    epsilon: float
+    delta: float
+    precision: float
+    recall: float
+    max_leaves: int
 
 
 class _Comparison:
@@ -206,10 +207,10 @@ class _Comparison:
     def __init__(self, pair: Pair, space: World, goal: _Goal) -> None:
         self._pair, self._space, self._goal = pair, space, goal
         self._source: Source = source_of(space, pair.seed)
-        self._explorer = ChangeExplorer(pair, self._source.world or space, pair.seed, goal.max_leaves)
+        self._explorer = ChangeExplorer(pair, self._source.world or space, goal.max_leaves)
         self._changed, self._attempts = Changed(goal.delta), list[DiffAttempt]()
         self._examples: list[dict[str, Any]] = []
-        self._scattered = 0
+        self._proposals = 0
 
     def run(self) -> Difference:
         """Until something is certified, or a limit ends it."""
@@ -218,7 +219,7 @@ class _Comparison:
         except BudgetSpent as stop:
             reason = str(stop)
         except KeyboardInterrupt:
-            if not self._changed.inputs:
+            if not self._changed.samples:
                 raise
             reason = "interrupted"
         self._pair.end(reason)
@@ -237,45 +238,47 @@ class _Comparison:
         return self.known(changes, "every input was asked")
 
     def _found(self) -> str:
-        while self._changed.changes < _CHANGES:
-            if self._few():
+        while True:
+            wrong = self._draw(self._portion(self._needed()))
+            if not wrong and self._attempts and self._attempts[-1].misses.certifies(1 - self._goal.recall):
+                wrong = self._test_inside(self._attempts[-1])
+            if self._done():
+                return "certified"
+            if self._changed.certifies(self._goal.epsilon):
                 return "at most epsilon changed"
-            enough = self._changed.needed(self._goal.epsilon)
-            self._draw(min(max(_LEAST, self._changed.inputs // 4), _MOST, max(1, enough)))
-        self._propose()
-        while not self._done():
-            if self._few():
-                return "at most epsilon changed"
+            if self._changed.errors < _CHANGES:
+                continue
             if self._hopeless():
                 self._open_many()
                 return "certified" if self._done() else "no small tree explains the changes"
-            if self._test():
+            if wrong or not self._attempts:
                 self._propose()
-        return "certified"
-
-    def _few(self) -> bool:
-        """Whether it is certain that few enough changed; of many, nothing is worked out."""
-        return self._changed.share <= self._goal.epsilon and self._changed.interval[1] <= self._goal.epsilon
 
     def _done(self) -> bool:
         return any(one.holds(self._goal.precision, self._goal.recall) for one in self._attempts)
 
     def _hopeless(self) -> bool:
         """Whether trees one by one lead nowhere."""
-        if len(self._attempts) >= _ATTEMPTS or self._scattered > 1:
-            return True
+        return self._proposals >= _PROPOSALS
+
+    def _needed(self) -> float:
+        """Inputs to the end of the run, if all goes well: nothing else changes, or all changes are flagged."""
         if not self._attempts:
-            return self._changed.changes > 4 * _FEW
-        last = self._attempts[-1].misses
-        return last.samples >= _FEW and last.rate > 1 - self._goal.recall + _FAR
+            return self._changed.needed_for(self._goal.epsilon) if self._goal.epsilon else math.inf
+        changes = min(one.misses.needed_for(1 - self._goal.recall) for one in self._attempts)
+        return max(economics.LEAST_FEW, changes / self._changed.rate)
+
+    def _portion(self, needed: float) -> int:
+        """What to draw next, of those that are ``needed``."""
+        return max(1, math.ceil(_PORTIONS.rows(self._changed.samples, needed)))
 
     def _draw(self, rows: int) -> bool:
-        """Inputs of the whole space: counted for everything that is open, then they teach; whether an attempt erred."""
+        """Count inputs of the whole space for all that is open, and let them teach; whether the last one erred."""
         inner = self._source.test(self._pair.counted.affordable(rows))
         old, new = self._pair.ask(inner, "certify" if self._attempts else "label")
-        self._changed.count(old, new)
-        self._show(inner, old, new)
         changed, wrong = old != new, False
+        self._changed.count(int(changed.sum()), len(changed))
+        self._show(inner, old, new)
         for one in self._attempts:
             flagged = one.flags(self._explorer, inner, old)
             one.count(flagged, changed)
@@ -283,27 +286,20 @@ class _Comparison:
         self._explorer.know(inner, (old, new))
         return wrong
 
-    def _test(self) -> bool:
-        """Some more of both kinds; whether the last attempt erred."""
-        last = self._attempts[-1] if self._attempts else None
-        needed = min((one.misses.needed_for(1 - self._goal.recall) for one in self._attempts), default=_CHANGES)
-        rows = math.ceil(needed / max(self._changed.share, 1e-6) / 3)
-        wrong = self._draw(min(max(_LEAST, rows), _MOST))
-        if last is not None and not wrong:
-            wrong = self._test_inside(last)
-        return wrong or last is None
-
     def _test_inside(self, attempt: DiffAttempt) -> bool:
-        """Draws in what an attempt flags, until its precision is certified; whether one of them was none."""
+        """Draws in what an attempt flags, until its precision is certified; whether one of them was none.
+
+        Those of the whole space that test its recall test its precision too, and are often enough.
+        """
         while not attempt.false_alarms.certifies(1 - self._goal.precision):
-            inner, leaves = attempt.inside(self._explorer)
+            inner, leaves = self._explorer.inside(attempt.tree, DRAWS)
             if not len(inner):
                 return False
             old, new = self._pair.ask(inner, "certify")
             here = attempt.tree.reached_inner(self._explorer.extend(inner, old)) == leaves
             unchanged = int((here & (old == new)).sum())
             attempt.false_alarms.count(unchanged, int(here.sum()))
-            self._explorer.know(inner, (old, new), put=True)
+            self._explorer.seen.add(inner, (old, new))
             if unchanged:
                 return True
             if not here.any():
@@ -311,40 +307,36 @@ class _Comparison:
         return False
 
     def _propose(self) -> None:
-        """Grow a tree, look around it twice, bisect its borders, and open an attempt for what comes of it."""
+        """Grow a tree, look around it, bisect its borders, and open an attempt for what comes of it."""
         explorer = self._explorer
-        tree = explorer.fit(_CLOSE)
-        for _ in range(2):
-            explorer.explore(tree)
-            tree = explorer.fit(_CLOSE)
-            if len(explorer.flagged_boxes(tree)) > BOXES:
-                self._scattered += 1
+        self._proposals += 1
+        for look in (explorer.explore, explorer.sharpen):
+            tree = explorer.fit()
+            if explorer.scattered(tree):
                 break
-            explorer.sharpen(tree)
-            tree = explorer.fit(_CLOSE)
-        tree = explorer.fit(_CLOSE, polished=True)
+            look(tree)
+        tree = explorer.fit(economics.STEPS)
         # One leaf flags everything: that is tested where nearly everything changed.
-        everywhere = self._changed.share > (1 + self._goal.precision) / 2 and says_where(tree)
+        everywhere = self._changed.rate > (1 + self._goal.precision) / 2 and says_where(tree)
         if (tree.size > 1 or everywhere) and all(one.tree != tree for one in self._attempts):
             self._attempts.append(DiffAttempt(tree, level_of(len(self._attempts) + 1, self._goal.delta)))
 
     def _open_many(self) -> None:
         """Trees of many sizes from more inputs, tested together on others."""
-        explorer, opened = self._explorer, len(self._attempts)
-        left = self._pair.counted.left or 0
-        self._learn(min(_LEARN, int(0.6 * left)))
-        sizes = [size for size in _SIZES if size <= self._goal.max_leaves]
-        level = level_in_curve(self._goal.delta)
-        self._attempts += [DiffAttempt(tree, level) for tree in explorer.fit_sizes(sizes, _STEPS)[:CURVE]]
-        tests = min(_TEST, self._pair.counted.left or 0)
-        for start in range(0, tests, _MOST):
-            self._draw(min(_MOST, tests - start))
-        for one in self._attempts[opened:]:
-            one.holds(self._goal.precision, self._goal.recall)
+        most = min(_ENOUGH, self._pair.counted.left or 0)
+        learnt = int(economics.LEARNING * most)
+        self._draw_all(learnt)
+        trees = self._explorer.fit_sizes(sizes_up_to(self._goal.max_leaves)[1:], economics.STEPS)
+        level = level_together(len(self._attempts), max(1, len(trees)), self._goal.delta)
+        self._attempts += [DiffAttempt(tree, level) for tree in trees]
+        self._draw_all(most - learnt)
 
-    def _learn(self, rows: int) -> None:
-        for start in range(0, rows, _MOST):
-            self._draw(min(_MOST, rows - start))
+    def _draw_all(self, rows: int) -> None:
+        """So many inputs, in portions: an interrupt loses one."""
+        while rows > 0:
+            portion = self._portion(rows)
+            self._draw(portion)
+            rows -= portion
 
     def _show(self, inner: NDArray[Any], old: NDArray[np.intp], new: NDArray[np.intp]) -> None:
         for row in np.flatnonzero(old != new)[: EXAMPLES - len(self._examples)].tolist():

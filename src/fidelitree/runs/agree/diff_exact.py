@@ -23,8 +23,9 @@ from fidelitree.errors import MissingExtraError, NoDiagramError
 from fidelitree.exact.build import build_diagram
 from fidelitree.exact.engine import DIAGRAM_FROM, ENUMERATE_UNASKED, tabulated
 from fidelitree.exact.paths import disagreement
-from fidelitree.runs.agree.diff_growing import free_name, from_what_to_what
+from fidelitree.runs.agree.diff_growing import CLOSE, free_name, from_what_to_what
 from fidelitree.runs.agree.difference import SAME, Difference, Flagging
+from fidelitree.runs.size_grid import sizes_up_to
 from fidelitree.search.best_first import best_first
 from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.spaces.features import Categorical, IsIn, IsOne
@@ -47,9 +48,6 @@ if TYPE_CHECKING:
 
 FEW = 1 << 10
 """Inputs of a space that are all asked: about as many as the smallest comparison by draws takes."""
-_CLOSE = 0.02  # of all changes may be wrong in a tree that grows no further
-SIZES = (2, 3, 5, 8, 13, 21, 34, 64)
-"""Leaves of the trees that are kept on the way."""
 _NOTHING = Queries(Tally.of({}), Tally.of({}))  # asked
 _BITS = ((0, 0), (0, 1), (1, 0), (1, 1))
 
@@ -164,13 +162,14 @@ class ChangeGrower:
     def curve(self) -> list[Flagging]:
         """Trees of growing sizes, each with its exact precision and recall; the last is as close as was asked."""
         found, whole = dict[int, Flagging](), list(self._bare.leaves.values())
+        sizes = sizes_up_to(self._most)[1:]
         splits: Iterator[tuple[int, float, Test]] = best_first(whole, self._look, self._split)
         for number, _, test in splits:
-            passed = [size for size in SIZES if size <= self._size]
+            passed = [size for size in sizes if size <= self._size]
             if self._bare.size > 1 and passed and passed[-1] not in found:
                 found[passed[-1]] = self._flagging()
             wrong = sum(leaf.wrong for leaf in self._leaves.values())
-            if wrong <= _CLOSE * self.share or not self._room(number, test):
+            if wrong <= CLOSE * self.share or not self._room(number, test):
                 break
         last = self._flagging()
         return [*(one for one in found.values() if one.leaves < last.leaves), last]

@@ -9,66 +9,68 @@ are fitted as if all of them had been drawn from the whole space.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.asking.limits import go_on
 from fidelitree.runs.agree.difference import SAME, says_where
 from fidelitree.runs.input_source import BoxDraws
+from fidelitree.search.archive import Archive, LabelLoss
 from fidelitree.search.labelled import Binning
 from fidelitree.search.local.iterated import Refiner
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.features import Categorical, Numeric
+from fidelitree.spaces.features.marginals import Pieces
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
-from fidelitree.trees.nested import Nested, build, of, simplest
+from fidelitree.targets.labels import LabelBook
+from fidelitree.trees.nested import build, of, simplest
 
 if TYPE_CHECKING:
     from fidelitree.runs.agree.pair import Pair
+    from fidelitree.spaces.features import Feature
     from fidelitree.spaces.world import World
     from fidelitree.trees.tree import Tree
 
-_INSIDE, _BEYOND, _DROPPED = 12, 24, 12  # draws in a flagged box, beyond each border, with one condition less
+CLOSE = 0.02
+"""Of all changes: a tree that is wrong about so few is good enough to be tested."""
 BOXES = 4
 """Flagged boxes that are looked at closely; more are no patch."""
-_LIGHT = 0.01  # what an input weighs that was put somewhere, not drawn
-_POINTS = 3  # changed inputs from which a border is looked for
-_STEPS = 24  # of one bisection
-_FINE = 2e-4  # mass that a border may leave open
-_MOST_ROWS = 4_000  # that a tree is fitted to; changed ones are all among them
-_PROPOSALS = 150
+DRAWS = 16
+"""Inputs at a time, beyond each border or inside what is flagged."""
+PLACES = 4_096
+"""Values of an interval that a border is looked for among."""
+Answers = tuple[NDArray[np.intp], NDArray[np.intp]]
+"""Codes of the old and of the new answers."""
 
 
-@dataclass
 class Seen:
     """Inputs with both answers, and where they were drawn."""
 
-    inner: list[NDArray[Any]] = field(default_factory=list)
-    old: list[NDArray[np.intp]] = field(default_factory=list)
-    new: list[NDArray[np.intp]] = field(default_factory=list)
-    put: list[NDArray[np.bool_]] = field(default_factory=list)
-    """Which inputs were put somewhere, not drawn."""
-    whole: list[NDArray[np.bool_]] = field(default_factory=list)
-    """Which inputs were drawn from the whole space."""
-    boxes: list[tuple[Region, int, float]] = field(default_factory=list)
-    """Each box that was drawn from: how many draws, and its mass."""
+    def __init__(self) -> None:
+        self._parts: list[tuple[NDArray[Any], NDArray[np.intp], NDArray[np.intp]]] = []
+        self._boxes: list[tuple[Region, float]] = []
+        """Each box that was drawn from, and how many draws it had for its mass."""
+
+    def add(self, inner: NDArray[Any], answers: Answers, box: Region | None = None, mass: float = 1.0) -> None:
+        """Add inputs that were drawn from a box of this mass, or that were put somewhere."""
+        self._parts.append((inner.astype(np.float64), *answers))
+        if box is not None:
+            self._boxes.append((box, len(inner) / mass))
 
     def columns(self) -> tuple[NDArray[Any], NDArray[np.intp], NDArray[np.intp]]:
         """All inputs, and both answers."""
-        return np.concatenate(self.inner), np.concatenate(self.old), np.concatenate(self.new)
+        inner, old, new = (np.concatenate(part) for part in zip(*self._parts, strict=True))
+        return inner, old, new
 
     def weights(self) -> NDArray[np.float64]:
         """What each input stands for."""
-        inner = np.concatenate(self.inner)
-        often = np.zeros(len(inner))
-        for box, draws, mass in self.boxes:
-            often += box.contains(inner) * (draws / mass)
-        put = np.concatenate(self.put)
-        return np.asarray(np.where(put, _LIGHT, 1.0) / np.maximum(often, 1e-300))
+        inner = self.columns()[0]
+        often = sum((box.contains(inner) * draws for box, draws in self._boxes), np.zeros(len(inner)))
+        return np.asarray(1 / np.maximum(often, 1e-300))
 
 
 class ChangeExplorer:
@@ -77,10 +79,11 @@ class ChangeExplorer:
     ``world`` is the one that tests are drawn from: draws in its boxes are tests of precision, too.
     """
 
-    def __init__(self, pair: Pair, world: World, seed: int, max_leaves: int) -> None:
-        self._pair, self._world, self._most, self._seed = pair, world, max_leaves, seed
-        self.boxes = BoxDraws(world, Stream.named(seed, "explore"))
-        self.seen = Seen()
+    def __init__(self, pair: Pair, world: World, max_leaves: int) -> None:
+        self._pair, self._world, self._most = pair, world, max_leaves
+        self.boxes = BoxDraws(world, Stream.named(pair.seed, "explore"))
+        self.seen, self.drawn = Seen(), Seen()
+        """All that is known; and what was drawn from the whole space, which weighs the same."""
         self._names = free_name(world.names)
 
     @property
@@ -92,47 +95,29 @@ class ChangeExplorer:
         """Inputs as such a tree takes them."""
         return np.column_stack([old, inner]).astype(np.float64)
 
-    def know(
-        self,
-        inner: NDArray[Any],
-        answers: tuple[NDArray[np.intp], NDArray[np.intp]],
-        put: bool = False,
-        box: Region | None = None,
-    ) -> None:
-        """Inputs with their answers, drawn from the whole space, from a ``box``, or ``put`` somewhere."""
-        self.seen.inner.append(inner.astype(np.float64))
-        self.seen.old.append(answers[0])
-        self.seen.new.append(answers[1])
-        self.seen.put.append(np.full(len(inner), put and box is None))
-        self.seen.whole.append(np.full(len(inner), not put))
-        if not put:
-            self.seen.boxes.append((self._world.product.whole, len(inner), 1.0))
-        elif box is not None:
-            self.seen.boxes.append((box, len(inner), self.boxes.mass(box)))
+    def know(self, inner: NDArray[Any], answers: Answers) -> None:
+        """Inputs of the whole space with their answers."""
+        for seen in (self.seen, self.drawn):
+            seen.add(inner, answers, self._world.product.whole)
 
-    def _look(self, box: Region, rows: int) -> None:
-        if self.boxes.mass(box) > 0 and len(inner := self.boxes.draw(box, rows)):
-            self.know(inner, self._pair.ask(inner, "explore"), put=True, box=box)
+    def scattered(self, tree: Tree) -> bool:
+        """Whether a tree flags more boxes than a patch has."""
+        return len(self.flagged_leaves(tree)) > BOXES
 
     def explore(self, tree: Tree) -> None:
-        """Inside every flagged box, beyond its borders, and with one condition less."""
-        boxes = self.flagged_boxes(tree)
-        if len(boxes) > BOXES:
-            return
-        for box in boxes:
-            self._look(box, _INSIDE)
-            for i in box.restrictions:
-                others = {k: left for k, left in box.restrictions.items() if k != i}
-                self._look(Region(box.space, others), _DROPPED)
-                for beyond in _beyond(box, i):
-                    self._look(Region(box.space, {**others, i: beyond}), _BEYOND)
+        """Draw beyond each border of every flagged box."""
+        for _, box in self.flagged_leaves(tree):
+            for i, left in box.restrictions.items():
+                for beyond in _beyond(left, box.space.features[i]):
+                    self._look(Region(box.space, {**box.restrictions, i: beyond}))
+
+    def _look(self, box: Region) -> None:
+        if self.boxes.mass(box) > 0 and len(inner := self.boxes.draw(box, DRAWS)):
+            self.seen.add(inner, self._pair.ask(inner, "explore"), box, self.boxes.mass(box))
 
     def sharpen(self, tree: Tree) -> None:
-        """Bisect the border of every number, from changed inputs inside each flagged box."""
-        boxes = self.flagged_boxes(tree)
-        if len(boxes) > BOXES:
-            return
-        for box in boxes:
+        """Bisect the border of every number, from the changed input inside each flagged box that is nearest to it."""
+        for _, box in self.flagged_leaves(tree):
             for i, left in box.restrictions.items():
                 if isinstance(left, tuple):
                     for end, inwards in ((left[0], 1), (left[1], -1)):
@@ -145,12 +130,11 @@ class ChangeExplorer:
         known = np.flatnonzero(box.contains(inner) & (old != new) & np.isfinite(inner[:, i]))
         feature = self._world.product.features[i]
         assert isinstance(feature, Numeric), "only numbers have intervals"
-        nearest = known[np.argsort(np.abs(inner[known, i] - border), kind="stable")][:_POINTS]
-        for row in nearest.tolist():
-            ladder = _ladder(feature, float(inner[row, i]), -inwards)
-            self._search(inner[row], i, ladder, feature)
+        if len(known):
+            row = inner[known[np.argmin(np.abs(inner[known, i] - border))]]
+            self._search(row, i, _ladder(feature, float(row[i]), -inwards))
 
-    def _search(self, row: NDArray[Any], i: int, ladder: NDArray[np.float64], feature: Numeric) -> None:
+    def _search(self, row: NDArray[Any], i: int, ladder: NDArray[np.float64]) -> None:
         """Gallop along values of one feature until the change ends, then halve what is left."""
         changed, step = 0, 1
         while changed + step < len(ladder) and self._changed(row, i, ladder[changed + step]):
@@ -161,58 +145,45 @@ class ChangeExplorer:
         while ended - changed > 1:
             middle = (changed + ended) // 2
             changed, ended = (middle, ended) if self._changed(row, i, ladder[middle]) else (changed, middle)
-        low, high = float(ladder[changed]), float(ladder[ended])
-        for _ in range(_STEPS if feature.points is None else 0):
-            if feature.mass((min(low, high), max(low, high))) < _FINE:
-                return
-            middle_value = (low + high) / 2
-            low, high = (middle_value, high) if self._changed(row, i, middle_value) else (low, middle_value)
 
     def _changed(self, row: NDArray[Any], i: int, value: float) -> bool:
         inner = row[None].copy()
         inner[0, i] = value
         inner = inner.astype(self._world.product.dtype)
         answers = self._pair.ask(inner, "border")
-        self.know(inner, answers, put=True)
+        self.seen.add(inner, answers)
         return bool(answers[0][0] != answers[1][0])
 
-    def fit(self, error: float, polished: bool = False) -> Tree:
-        """The smallest tree with at most this share of all changes wrong; the best one where none is as good.
+    def fit(self, steps: int = 0) -> Tree:
+        """The smallest tree that is wrong about few changes; the best one where none is.
 
-        It is CART's, or a pruning of it; where it is to be ``polished``, one that a local search makes smaller.
+        It is CART's, or a pruning of it; with some ``steps``, one that a local search makes smaller.
         """
-        refiner, binning, share = self._refiner()
-        if polished:
-            refiner.improve(error * share, _PROPOSALS)
-        points = [point for point in refiner.points() if point.leaves <= self._most]
-        good = [point for point in points if point.share <= error * share]
-        return self._tree(binning, (good or points[-1:])[0].tree)
-
-    def fit_sizes(self, sizes: Sequence[int], proposals: int) -> list[Tree]:
-        """One tree of each size, where no small one explains the changes: from whole-space draws alone."""
-        refiner, binning, _ = self._refiner(drawn=True)
-        for size in sizes:
-            refiner.improve_at(size, proposals)
-        trees = [self._tree(binning, refiner.with_leaves(size).tree) for size in sizes]
-        return list({tree.digest: tree for tree in trees if says_where(tree)}.values())
-
-    def _refiner(self, drawn: bool = False) -> tuple[Refiner, Binning, float]:
-        """A search over what is known, or over ``drawn`` inputs, which weigh the same and are searched faster."""
         inner, old, new = self.seen.columns()
         weights, changed = self.seen.weights(), old != new
-        some = np.flatnonzero(np.concatenate(self.seen.whole)) if drawn else _some(changed, self._seed)
-        binning = Binning.of(self.extended, self.extend(inner[some], old[some]))
-        scaled = np.ones(len(some)) if drawn else weights[some] / weights[some].mean()
-        coded = binning.coded(changed[some].astype(np.intp), weights=scaled)
-        share = float(scaled[changed[some]].sum() / scaled.sum())
-        return Refiner(coded, None, self._seed), binning, share
+        binning = Binning.of(self.extended, self.extend(inner, old))
+        coded = binning.coded(changed.astype(np.intp), weights=weights / weights.mean())
+        error = CLOSE * float(weights[changed].sum() / weights.sum())
+        refiner = Refiner(coded, None, self._pair.seed)
+        refiner.improve(error, steps)
+        points = [point for point in refiner.points() if point.leaves <= self._most]
+        good = [point for point in points if point.share <= error]
+        return self._in_words(binning.tree(simplest((good or points[-1:])[0].tree), [0, 1], [0, 1]))
 
-    def _tree(self, binning: Binning, nested: Nested) -> Tree:
-        """The tree with what changes in each flagged leaf: from what, to what."""
+    def fit_sizes(self, sizes: Sequence[int], steps: int) -> list[Tree]:
+        """A tree of each size, where no small one explains the changes: from draws of the whole space alone."""
+        inner, old, new = self.drawn.columns()
+        book = LabelBook()
+        archive = Archive(self.extended, book, LabelLoss(self._pair.seed, go_on))
+        archive.add(self.extend(inner, old), np.asarray(book.encode(old != new), np.intp))
+        archive.fit(sizes, steps)
+        trees = [self._in_words(archive.at(size)) for size in sizes]
+        return list({tree.digest: tree for tree in trees if says_where(tree)}.values())
+
+    def _in_words(self, plain: Tree) -> Tree:
+        """A tree of 0 and 1 with what changes in each leaf that says 1: from what, to what."""
         inner, old, new = self.seen.columns()
-        plain = binning.tree(simplest(nested), [0, 1], [0, 1])
-        rows = self.extend(inner, old)
-        leaves, weights = plain.reached_inner(rows), self.seen.weights()
+        leaves, weights = plain.reached_inner(self.extend(inner, old)), self.seen.weights()
         texts: dict[int, str] = {}
         for leaf in np.flatnonzero(plain.feature < 0).tolist():
             inside = (leaves == leaf) & (old != new)
@@ -223,9 +194,14 @@ class ChangeExplorer:
         labels = sorted({SAME, *texts.values()})
         return build(self.extended, simplest(of(plain, lambda leaf: labels.index(texts[leaf]))), labels)
 
-    def flagged_boxes(self, tree: Tree) -> list[Region]:
-        """The feature boxes of flagged leaves, whatever the old target answers there; each once."""
-        return [box for _, box in self.flagged_leaves(tree)]
+    def inside(self, tree: Tree, rows: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
+        """Draws in the boxes of flagged leaves, each as often as its mass asks, and the leaf that each is drawn for.
+
+        An input counts where it reaches that very leaf: then it is drawn as the whole space would draw it there.
+        """
+        leaves = self.flagged_leaves(tree)
+        inner, places = self.boxes.among([box for _, box in leaves], rows)
+        return inner, np.array([node for node, _ in leaves], np.intp)[places]
 
     def flagged_leaves(self, tree: Tree) -> list[tuple[int, Region]]:
         """Each flagged leaf with the box of features that leads there."""
@@ -245,9 +221,8 @@ def free_name(names: Sequence[str]) -> str:
     return name
 
 
-def _beyond(box: Region, i: int) -> Iterator[Any]:
-    """What is left of a feature beyond the box."""
-    left, feature = box.restrictions[i], box.space.features[i]
+def _beyond(left: Any, feature: Feature) -> Iterator[Any]:
+    """What there is of a feature beyond what is left of it."""
     if isinstance(left, tuple):
         if np.isfinite(left[0]):
             yield -np.inf, left[0]
@@ -261,23 +236,14 @@ def _beyond(box: Region, i: int) -> Iterator[Any]:
 
 def _ladder(feature: Numeric, start: float, direction: int) -> NDArray[np.float64]:
     """Values from one on in a direction: those that were observed, or some that share the mass evenly."""
-    if feature.points is not None:
+    if isinstance(feature.marginal, Pieces):
+        edges, shares = feature.marginal.edges, feature.marginal.shares
+        values = np.unique(np.interp(np.linspace(0, 1, PLACES), np.append(0, np.cumsum(shares)), edges))
+    else:
         values = feature.listed(None)[0]
         values = values[np.isfinite(values)]
-    else:
-        edges = feature.marginal.edges  # type: ignore[union-attr]
-        values = np.unique(np.concatenate([np.linspace(a, b, 17) for a, b in itertools.pairwise(edges)]))
     ahead = values[values > start] if direction > 0 else values[values < start][::-1]
     return np.concatenate([[start], ahead])
-
-
-def _some(changed: NDArray[np.bool_], seed: int) -> NDArray[np.intp]:
-    """Places of the rows that a tree is fitted to: all changed ones, and as many of the others as there is room."""
-    others = np.flatnonzero(~changed)
-    if len(others) > _MOST_ROWS:
-        order = np.argsort(Stream.named(seed, "some").lane(0, 0).random_raw(len(others)), kind="stable")
-        others = others[order[:_MOST_ROWS]]
-    return np.sort(np.concatenate([np.flatnonzero(changed), others]))
 
 
 def from_what_to_what(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.certificates.confusion import CONFIDENCE
 from fidelitree.display.wording import percent, span, whole
 from fidelitree.errors import FormatError, ParameterError, show
 from fidelitree.theory.sequential import lower_bound, upper_bound
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 Rows = Sequence[dict[str, str]]
 Reader = Callable[[str], Any]
-_LEVEL = 0.025  # at each end: 95 % together
 _TRUTH = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}
 
 
@@ -47,9 +47,11 @@ def agreement(tree: Tree, table: str, column: str, tolerance: float | None = Non
     right = of - int(apart(ours, theirs, tolerance).sum())
     near = "" if tolerance is None else f" within {tolerance:.6g}"
     exactly = f"They agree{near} on {whole(right)} of {whole(of)} rows, {percent(right / of)}."
-    ends = span(lower_bound(right, of, _LEVEL), upper_bound(right, of, _LEVEL))
+    level = (1 - CONFIDENCE) / 2
+    ends = span(lower_bound(right, of, level), upper_bound(right, of, level))
+    sure = f"With {percent(CONFIDENCE)} confidence, on {ends} of rows like these, if they are independent draws."
     rest = f" The tree defers {whole(len(rows) - of)} more, which are left out." if of < len(rows) else ""
-    return exactly, f"With 95% confidence, on {ends} of rows like these, if they are independent draws.{rest}"
+    return exactly, sure + rest
 
 
 def _rows(table: str) -> Rows:

@@ -19,6 +19,7 @@ from fidelitree.asking.journal.journal import Journal
 from fidelitree.asking.journalled import Journalled, ask_again, name_of
 from fidelitree.asking.memory import CHECKED, REMEMBERED_BYTES, Memory
 from fidelitree.asking.repeats import CHECK
+from fidelitree.runs.agree.difference import EXAMPLES
 from fidelitree.spaces.product import product_of
 from fidelitree.targets.labels import LabelBook
 
@@ -35,7 +36,6 @@ NAMES = "old ", "new "
 OLD, HIGHER, LOWER = "the old number", "a higher one", "a lower one"
 """Labels that stand for numbers: what was answered before, and where it went by more than the tolerance."""
 _BASE = 1 << 20  # more labels than a model has: a pair of codes is one number
-_SHOWN = 64  # pairs of numbers that are kept of a batch, for examples
 Codes = NDArray[np.intp]
 
 
@@ -66,7 +66,7 @@ class _Both:
         if self._tolerance is None:
             return old, new
         moved = np.where(np.abs(new - old) <= self._tolerance, OLD, np.where(new > old, HIGHER, LOWER))
-        changed = np.flatnonzero(moved != OLD)[:_SHOWN].tolist()
+        changed = np.flatnonzero(moved != OLD)[:EXAMPLES].tolist()
         if keeps:
             self.numbers = {inner[row].tobytes(): (float(old[row]), float(new[row])) for row in changed}
         return np.full(len(old), OLD), moved

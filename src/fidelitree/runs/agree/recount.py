@@ -25,12 +25,13 @@ from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, ASSUMES_U
 from fidelitree.certificates.confusion import MOST, Confusion
 from fidelitree.certificates.consistency import Check
 from fidelitree.errors import FormatError
+from fidelitree.exact.engine import ENUMERATE_UNASKED
 from fidelitree.runs.agree.last_answers import Asked, Endings
 from fidelitree.runs.input_source import source_of
 from fidelitree.spaces.inputs import row_keys
 from fidelitree.spaces.rows import Rows, assumed_before
 from fidelitree.theory.sequential import STANDING, error_bound, level_in
-from fidelitree.trees.answers import Answers, answered, apart
+from fidelitree.trees.answers import MOST_BYTES, Answers, answered, apart
 
 if TYPE_CHECKING:
     from fidelitree.asking.journal.records import Opened
@@ -45,11 +46,10 @@ NO_WITNESS = (
     "they do, but they do not show when the tree was made: it may have been changed after its test inputs were known. "
     "Without --answers the run is made again, by the version that wrote it; --target asks the target"
 )
-_MOST = 1 << 20  # inputs of which an exact error is counted again
-_KEPT = 1 << 23  # values of test inputs that a table of answers is sure to count
 MOST_CELLS = 1 << 28
 """Values that are drawn: a stranger's journal says how many there are."""
-_ROUNDING = 1e-9
+ROUNDING = 1e-9
+"""Of an exact error."""
 
 
 class _UnsureError(Exception):
@@ -229,7 +229,7 @@ class _Answers:
     ) -> list[int]:
         """The ways of counting that give the certificate's table; a long one lists its largest cells."""
         assert told.confusion is not None, "the caller has looked"
-        if told.confusion.tests != told.samples and sum(self.drawn) * len(self.run.features) > _KEPT:
+        if told.confusion.tests != told.samples and 8 * sum(self.drawn) * len(self.run.features) > MOST_BYTES:
             raise _UnsureError("a run keeps no more than 64 MB of answers for its table")
         for k in ways:
             counts = _taken(parts, told.samples, k).leaf_labels(returned)
@@ -352,7 +352,7 @@ class _Answers:
     def check_all(self, tree: Tree, told: Certificate) -> None:
         """Whether an exact error is that of all inputs, each of which was answered."""
         space = self.space.independent
-        if space is None or space.points is None or space.points > _MOST:
+        if space is None or space.points is None or space.points > ENUMERATE_UNASKED:
             raise _UnsureError("only the target itself can confirm an exact error")
         inner = space.whole.inputs(0, space.points)
         labels = self.labels(inner)
@@ -361,7 +361,7 @@ class _Answers:
         if len(labels) < len(inner):
             raise _UnsureError("not every input was asked")
         error = math.fsum(space.chances(inner)[tree.predict_inner(inner) != np.array(labels)])
-        if abs(error - told.error_bound) > _ROUNDING:
+        if abs(error - told.error_bound) > ROUNDING:
             raise FormatError(f"the exact error is {error:.6g}")
 
 

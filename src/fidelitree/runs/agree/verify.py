@@ -20,13 +20,14 @@ from fidelitree.asking.journal.journal import Journal
 from fidelitree.asking.journal.run import LIMITS
 from fidelitree.asking.journalled import Replayed
 from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, Certificate
+from fidelitree.certificates.confusion import CONFIDENCE
 from fidelitree.certificates.consistency import UNCHECKED, Check, checks, same
 from fidelitree.certificates.store import POINT, Stored, load, remark_on_verifier, table
 from fidelitree.errors import DoubtWarning, FormatError, ParameterError, TargetError, check_switch
 from fidelitree.runs.agree.audit import certify
 from fidelitree.runs.agree.claim import patience_of
 from fidelitree.runs.agree.recount import ABOUT as COUNTED
-from fidelitree.runs.agree.recount import recounted
+from fidelitree.runs.agree.recount import ROUNDING, recounted
 from fidelitree.runs.agree.reports import with_report
 from fidelitree.runs.distill import distill
 from fidelitree.runs.frontier import frontier
@@ -51,8 +52,6 @@ UNCOUNTED = ("how the tree was found", "its cost", "points that a frontier does 
 _PATIENCE = 256  # times ln(1/delta)/epsilon answers: trees are made to be no better than they must
 _SPREAD = 3  # times ln(1/delta) over the divergence: a mixture of bets needs so much more than the best one
 _NEARER = 4  # a bound is over three standard deviations above what was measured: a quarter of that may be left
-_DELTA = 0.05  # of a fresh test where the stored certificate is exact and has none
-_ROUNDING = 1e-9  # of an exact error
 _ABOUT = "the answers in the journal lead to this tree and this certificate"
 
 
@@ -145,7 +144,7 @@ class Verification:
         if self.fresh is None:
             return False
         if self.fresh.method == self.certificate.method == "exact":
-            return abs(self.fresh.error_bound - self.certificate.error_bound) > _ROUNDING
+            return abs(self.fresh.error_bound - self.certificate.error_bound) > ROUNDING
         if self.fresh.holds or self.fresh.errors is None or self.fresh.epsilon is None:
             return not self.fresh.holds  # the error is known exactly
         against = log_e_value_below(self.fresh.errors, self.fresh.samples, self.fresh.epsilon)
@@ -267,7 +266,7 @@ def verify(
     if target is None or not found.consistent:
         doubted(stored.certificate)
         return found
-    epsilon, delta = _promised(stored.certificate), stored.certificate.delta or _DELTA
+    epsilon, delta = _promised(stored.certificate), _delta(stored.certificate)
     most = most_asked(stored.certificate) if max_queries is None else max_queries
     fresh = certify(
         stored.tree,
@@ -293,7 +292,7 @@ def most_asked(certificate: Certificate) -> int | None:
     A bound lies close above what was measured, so its test needs as much evidence again, more where the tree was lucky:
     here enough for an error three quarters of the way up. Most tests end long before.
     """
-    epsilon, delta = _promised(certificate), certificate.delta or _DELTA
+    epsilon, delta = _promised(certificate), _delta(certificate)
     if epsilon <= 0:
         return None
     samples, helped = max(certificate.samples, 1), certificate.helped
@@ -431,6 +430,11 @@ def _promised(certificate: Certificate) -> float:
     if certificate.error_bound >= 1:
         raise ParameterError("nothing was certified in this folder, so there is nothing that a target could confirm")
     return certificate.error_bound
+
+
+def _delta(certificate: Certificate) -> float:
+    """The chance that a fresh test may be wrong: an exact certificate has none."""
+    return certificate.delta or 1 - CONFIDENCE
 
 
 def was_deterministic(stored: Stored) -> bool:

@@ -20,6 +20,7 @@ from fidelitree.display.wording import tag
 from fidelitree.errors import NoDiagramError, ParameterError, check_choice, check_count, check_delta, check_switch
 from fidelitree.exact.device_table import FROM, MOST_FEATURES, DeviceTable
 from fidelitree.exact.engine import exact_subfunction, free_of_charge
+from fidelitree.runs.agree.claim import FEW
 from fidelitree.runs.analysis.control_variate import corrected
 from fidelitree.runs.analysis.sobol import SobolIndices, sobol_indices
 from fidelitree.runs.analysis.stars import Stars, able_to_change, draw_stars, stars_of_rows, stars_of_world, trial_level
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-LIST_UNASKED = 4096
 DRAW_UNASKED = 100_000
 METHODS = ("auto", "exact", "sampled")
 
@@ -256,7 +256,7 @@ def analyze(
     if space.independent is None:
         stars = stars_of_world(counted, _redraws(space, method), region, queries, stream)
         return replace(_estimated(counted, stars, delta), seed=known_seed, assumes=taken_for_granted(space))
-    may_ask = LIST_UNASKED if budget.max_queries is None else budget.max_queries
+    may_ask = FEW if budget.max_queries is None else budget.max_queries
     found = _exactly(counted, region, method, may_ask)
     if isinstance(found, Analysis):
         return found

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from fidelitree.asking.limits import Budget
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.runs.analysis.stars import Star, Stars
+from fidelitree.runs.size_grid import LARGEST
 from fidelitree.search.grow import Evidence, grow
 from fidelitree.trees.growing import GrowingLeaf, GrowingTree
 
@@ -28,9 +29,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 GROUPS = 8
-MOST_LEAVES = 64
-LEAST_STARS = 32
-"""From fewer stars no tree was grown that helped."""
+"""Of stars, each of which is judged by a tree that was grown from all others."""
 WORTH_IT = 0.1
 """A first control variate that explains less is the last: the target is not like a small tree."""
 
@@ -53,7 +52,7 @@ def corrected(stars: Stars) -> Corrected:
     changed, named = star.after != star.before, np.arange(labels)[:, None] == star.before
     by_change, by_label = np.zeros(changed.shape), np.zeros(named.shape)
     groups = _deal(stars.rows, stars.stream)
-    for group in range(GROUPS if stars.rows >= LEAST_STARS else 0):
+    for group in range(GROUPS if stars.rows > GROUPS else 0):
         unseen = groups == group
         tree = _grow(_some(star, ~unseen), stars, labels)
         by_change[:, unseen], by_label[:, unseen] = _deviations(tree, star.inputs[:, unseen], stars, labels)
@@ -119,7 +118,7 @@ def _grow(star: Star, stars: Stars, labels: int) -> Tree:
     A leaf gets the label seen most often in it, also by flips that come from other leaves.
     """
     bare, probe = GrowingTree(stars.region.space), _StarProbe(star, stars)
-    grow(bare, probe, probe, Budget(max_leaves=MOST_LEAVES))
+    grow(bare, probe, probe, Budget(max_leaves=LARGEST))
     places = {number: place for place, number in enumerate(bare.leaves)}
     before, after = _answers(bare.complete(places, range(bare.size)), star.inputs, stars.changes)
     reached = np.concatenate([before, after.ravel()]) * labels + np.concatenate([star.before, star.after.ravel()])

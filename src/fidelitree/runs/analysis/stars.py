@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from fidelitree.spaces.world import KnownJoint
     from fidelitree.targets.labels import Codes
 
-MOST_BITS = 256
-"""Beyond so many bits the table of chances is not worth its memory."""
 Floats = NDArray[np.float64]
 Drawn = tuple[Inputs, dict[int, Inputs]]
 """Inputs, and new values of the features that are changed."""
@@ -47,8 +45,9 @@ HELD = 1 << 22
 
 
 def can_balance(region: Region) -> bool:
-    """Whether all features are bits, and not too many of them free."""
-    return region.space.all_bits and len(region.free()) <= MOST_BITS
+    """Whether all features are bits, and so few of them free that the table of chances fits into a block."""
+    bits = max(1, len(region.free()))
+    return region.space.all_bits and bits <= block_rows(8 * bits)
 
 
 def draw_balanced(region: Region, stream: Stream, block: int, rows: int) -> Inputs:
