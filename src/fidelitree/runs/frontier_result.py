@@ -102,7 +102,7 @@ class Frontier(Sequence[Distillation]):
             The point as a result of its own, which can be printed, stored and reported.
 
         Raises:
-            ParameterError: None or several of the three are given, or no tree reaches the epsilon.
+            ParameterError: None or several of the three are given, or no tree reaches the epsilon, or is so small.
 
         Examples:
             >>> from fidelitree.runs.frontier import frontier
@@ -117,11 +117,20 @@ class Frontier(Sequence[Distillation]):
             raise ParameterError(f"at takes one of leaves, epsilon and price; got {given}")
         if leaves is not None:
             check_count("leaves", leaves)
-            return self._with_me([point for point in self.points if point.leaves <= leaves][-1])
+            return self._with_me(self._with_leaves(leaves))
         if epsilon is not None:
             return self._reaching(check_number("epsilon", epsilon))
         cost = check_number("price", price)
         return self._with_me(min(self.points, key=lambda point: point.certificate.lost + cost * point.leaves))
+
+    def _with_leaves(self, most: int) -> Distillation:
+        found = [point for point in self.points if point.leaves <= most]
+        if not found:
+            raise ParameterError(
+                f"leaves must be at least {self.points[0].leaves}, since nothing is certified about smaller trees; "
+                f"got {most} - or allow more labels"
+            )
+        return found[-1]
 
     def _reaching(self, epsilon: float) -> Distillation:
         found = next((point for point in self.points if point.error_bound <= epsilon), None)
@@ -168,7 +177,8 @@ class Frontier(Sequence[Distillation]):
         """Of these points of one run, those whose bound is below that of every smaller one; or their coverage above.
 
         Among equal bounds a tree's mistakes decide that it has among the answers that ``taught``: where tests have met
-        no mistake of either tree, the better one is not to be lost because it is larger.
+        no mistake of either tree, the better one is not to be lost because it is larger. A bound of 1 says nothing: such
+        a tree is no point, unless there is no other.
         """
         found, bound, first, last = [], math.inf, 0, 0  # its last bound; mistakes of the first and last that have it
         ranks = ((point.leaves, point.certificate.lost, taught(point.tree), point) for point in points)
@@ -179,6 +189,7 @@ class Frontier(Sequence[Distillation]):
                 continue
             found.append(point)
             last = wrong
+        found = [point for point in found if point.error_bound < 1] or found
         return cls(tuple(found), delta, found[0].queries, found[0].reason, max_leaves)
 
     def _with_me(self, point: Distillation) -> Distillation:

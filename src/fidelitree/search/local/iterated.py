@@ -72,7 +72,7 @@ class Refiner:
         self._features: list[int] | None = None  # all
         self._engine = engine(rows, None, watch)
         self._curve = BestByLeaves(rows, held, watch)
-        self._curve.add(self._engine.cart(CART))
+        self._curve.add(self._engine.cart(max(CART, 2 * rows.classes)))
         if held is not None:
             self.leave_out_noise(1.0)
         self._tree: Grown | None = None

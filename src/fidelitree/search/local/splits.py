@@ -1,10 +1,10 @@
 """The tests a node may ask, and how well each divides its rows.
 
 Ordered features offer every threshold. Unordered ones offer every single value, and sets of values: all of them up
-to 10 values; beyond, the values are put in order of the share of a class, for each of the first 16 classes, and divided
-like an ordered feature, which for two classes loses nothing whatever the (concave) impurity. An impurity is a mass, not
-a share: summed over both sides of a split it is what the split leaves unexplained. Its lines are classes, entries of a
-line are the splits.
+to 10 values; beyond, the values are put in order of the share of a class, for each of the first 16 classes, and
+divided like an ordered feature, which for two classes loses nothing whatever the (concave) impurity. Of many classes
+fewer orders are tried. An impurity is a mass, not a share: summed over both sides of a split it is what the split
+leaves unexplained. Its lines are classes, entries of a line are the splits.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from fidelitree.spaces.features import AtMost, IsIn, Test
 
 Impurity = Callable[[Floats], Floats]
 
-DIRECTIONS = 16  # labels, the first that came, by whose share values are put in order: each takes a look at all tests
+MANY = 16  # labels: of more, fewer orders of values are tried, since each look counts all labels
 _TINY = 1e-300  # keeps an empty side from dividing 0 by 0
 _TOLERANCE = 1e-9
 _OFTEN = 1 << 14  # rows of the tables that are kept
@@ -89,6 +89,11 @@ def errors(side: Floats) -> Floats:
 IMPURITIES: tuple[Impurity, ...] = (gini, root, entropy)
 
 
+def greedy_impurity(classes: int) -> Impurity:
+    """What greedy growth goes by: Gini's index would peel many labels off one by one, entropy parts them evenly."""
+    return entropy if classes > MANY else gini
+
+
 class Splits:
     """All tests of a node, numbered; the numbering is the same at every node except for sets in order of share."""
 
@@ -108,7 +113,7 @@ class Splits:
         shared = wide if two else wide & (widths > ALL_SUBSETS)
         self._shared = np.flatnonzero(shared[grouped.owner])
         self._before = np.cumsum(shared)[grouped.owner[self._shared]] - 1
-        self._directions = range(1) if two else range(min(grouped.classes, DIRECTIONS))
+        self._directions = range(1) if two else range(min(grouped.classes, max(1, MANY**2 // grouped.classes)))
         sets = [np.full(_subsets(int(widths[feature])).shape[1], feature) for feature in self._all]
         ranked = [grouped.owner[self._shared]] * len(self._directions)
         self.features = np.concatenate(
