@@ -52,7 +52,7 @@ def frontier(
         return _run(target, found, inputs, {**keywords(options), **more})
 
     made = result.make(target, reading, begin, _sentences, _plain)
-    others = [point.leaves for point in made.points if point.leaves != made.knee.leaves]
+    others = [point.leaves for point in made if point.leaves != made.knee.leaves]
     if others and not result.as_json:
         say(f"another size: fidelitree show {result.folder(target)} --pick leaves={others[-1]}")
     if made.informative and made.refuted_by_rows:

@@ -18,7 +18,7 @@ from fidelitree.runs import economics
 from fidelitree.runs.forecast import Forecast, forecast
 from fidelitree.runs.last_tests import close_enough
 from fidelitree.runs.learning import QUERIES, Effort, EverySize, Learning
-from fidelitree.runs.size_grid import filled
+from fidelitree.runs.size_grid import EVERY, filled
 
 if TYPE_CHECKING:
     from fidelitree.certificates.attempts import Attempt
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 class CurveGoal(EverySize):
     """Opens the tree of each size when it has learnt enough, and ends when every bound is close."""
+
+    every = EVERY
+    """Leaves up to which each size gets an attempt, for whom no test is made longer."""
 
     def __init__(self, sizes: Sequence[int], effort: Effort, few_rounds: bool = False) -> None:
         """If rounds are to be few, a test is asked about in one portion, by how often its tree has been wrong."""
@@ -108,6 +111,9 @@ class CurveGoal(EverySize):
             self.sizes = filled([size for size in self.sizes if size < most], most)
             ready = [size for size in self.sizes if size not in self._opened]
         self._opened |= {size: loop.attempts.open(loop.archive.at(size)) for size in ready}
+        if self._ended:
+            for size in range(1, min(self.every, self.sizes[-1]) + 1):
+                loop.attempts.open(loop.archive.at(size))
 
     def _open_better(self, loop: Loop[str], early: Sequence[int]) -> None:
         """Open the trees of today for sizes that were opened early, where their bounds are likely to be lower."""
@@ -160,7 +166,9 @@ class CurveGoal(EverySize):
 
 
 class LastTests(CurveGoal):
-    """Where one tree was asked for and is out of reach: trees of every size, until the bound of the best is close."""
+    """Where one tree was asked for and is out of reach: trees of many sizes, until the bound of the best is close."""
+
+    every = 0
 
     def __init__(self, sizes: Sequence[int], why: str, few_rounds: bool = False) -> None:
         super().__init__(sizes, QUERIES, few_rounds)
