@@ -197,7 +197,6 @@ MECHANISMS = {
     "no stars": Ablation(("depth",), [Change(RegionLearner, "_stalled", False)]),
     "no archive beside the inquiry": Ablation(BITS_ONLY, NO_ARCHIVE),
     "no local search in the archive": Ablation(BOTH, [Change(economics, "NEAR_STEPS", 0)]),
-    "no two steps": Ablation(("bits", "tables", "frontier"), [Change(archive, "two_steps", lambda *_: [])]),
     "noise is searched, too": Ablation(("bits", "tables", "frontier"), [Change(archive, "WIDE", math.inf)]),
     "no evidence for a successor": Ablation(BOTH, [Change(Loop, "_successor", lambda run, old, tree: Candidate(tree))]),
     "a mended tree is new": Ablation(BITS_ONLY, [Change(economics.Belief, "mended", lambda *_: economics.Belief())]),

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from fidelitree.search.labelled import Binning
 from fidelitree.search.local.iterated import Refiner
-from fidelitree.search.local.two_steps import two_steps
 from fidelitree.search.numbers.alternating import every_size
 from fidelitree.search.numbers.growth import RULES, Numbers, errors, prunings
 
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 Codes = NDArray[np.intp]
 WIDE = 24  # features: of more, a search looks only at those that explain more than chance does
 MOST_WORK = 4e9  # label counts, about a minute: where rows and features are many, a search makes fewer proposals
-DEPTH_TWO = 4  # leaves, up to which tests are looked for two at a time: a local search seldom changes both
 MOST_LEAVES = 512  # of a pruning
 ROWS_A_LEAF = 5  # of a pruning, at least
 FEWEST = 10  # proposals near each size, however many the rows are
@@ -139,9 +137,6 @@ class LabelSearch:
             return
         if self._noisy:
             self._refiner.leave_out_noise(1.0)
-        if min(wanted) <= DEPTH_TWO:
-            for tree in two_steps(self._rows, self._watch):
-                self._refiner.know(tree)
         affordable = max(FEWEST, int(MOST_WORK / (self._work * len(wanted))))
         for size in wanted:
             self._refiner.improve_at(size, min(steps, affordable))
