@@ -38,7 +38,6 @@ from benchmarks import depth
 from benchmarks.paired import BITS, _common, _distilled, _model, _of_curves, ratio
 from fidelitree.runs import economics, learning, loop
 from fidelitree.runs.coverage_goal import CoverageGoal
-from fidelitree.runs.curve_goal import CurveGoal
 from fidelitree.runs.epsilon_goal import EpsilonGoal
 from fidelitree.runs.learning import EverySize
 from fidelitree.runs.loop import Candidate, Focus, Loop
@@ -210,7 +209,6 @@ MECHANISMS = {
         ("bits", "small", "tables"), [Change(economics, "PART_OF_TEST", 0.0)]
     ),
     "no size is opened early": Ablation(FREE, [Change(economics, "SOONEST", math.inf)]),
-    "no second attempt for a size": Ablation(FREE, [Change(CurveGoal, "_open_better", lambda *_: None)]),
     "one round of doubts": Ablation(DEFER, [Change(economics, "DOUBTS", economics.DOUBTS[:1])]),
     "one doubt": Ablation(DEFER, [Change(economics, "DOUBTS", ((1.2,),))]),
     "no inquiry for trees that defer": Ablation(DEFER, [Change(CoverageGoal, "_substitutes", lambda *_: [])]),
@@ -264,7 +262,6 @@ NUMBERS = {
     **_number("FEWER", BITS_ONLY, 0.375),
     **_number("READABLE", BITS_ONLY, 32, 128),
     **_number("SOONEST", CURVES, 1_000, 4_000),
-    **_number("OPTIMISM", CURVES, 0.0, 2.5, 10.0),
     **_number("SURE", FREE, 0.0, 2.0),
     "GAIN = 0.03": Ablation(FREE, [Change(learning.QUERIES, "gain", 0.03)]),
     "GAIN = 0.12": Ablation(FREE, [Change(learning.QUERIES, "gain", 0.12)]),

@@ -2,8 +2,7 @@
 
 A size learns until a tree that is opened now is likely to end as well as one that has learnt all there is. From then on
 all that is drawn counts for it, while it goes on to teach larger sizes. So small trees have close bounds long before
-large ones have learnt enough. When learning ends the others are opened together; and where a size that was opened early
-has a better tree by then, that one is opened beside it, if its bound is likely to be lower in the end.
+large ones have learnt enough. When learning ends the others are opened together.
 """
 
 from __future__ import annotations
@@ -88,10 +87,8 @@ class CurveGoal(EverySize):
         if not ready or (learning.rows_end and len(ready) < len(left)):
             return
         self._ended = self._ended or ("" if len(ready) < len(left) else "every size has learnt enough")
-        early = list(self._opened) if self._ended else []
-        self._fit(loop, sorted([*early, *ready]))
+        self._fit(loop, ready)
         self._open(loop, ready)
-        self._open_better(loop, early)
 
     def _fit(self, loop: Loop[str], sizes: Sequence[int]) -> None:
         """Fit to all answers; where a limit has ended learning, in a part of what is left of the time."""
@@ -114,17 +111,6 @@ class CurveGoal(EverySize):
         if self._ended:
             for size in range(1, min(self.every, self.sizes[-1]) + 1):
                 loop.attempts.open(loop.archive.at(size))
-
-    def _open_better(self, loop: Loop[str], early: Sequence[int]) -> None:
-        """Open the trees of today for sizes that were opened early, where their bounds are likely to be lower."""
-        answers = self._tests(loop)
-        for size in early:
-            old, new = self._opened[size], loop.archive.at(size)
-            error = (loop.mistakes(new) + economics.OPTIMISM * new.size) / loop.known
-            stays = economics.expected_bound(old.rate, old.level, answers, old.counts)
-            level = loop.attempts.level(len(loop.attempts.all) + 1)
-            if economics.expected_bound(error, level, answers) < stays:
-                loop.attempts.open(new)
 
     def _tests(self, loop: Loop[str]) -> int:
         """Answers that tests are likely to take, were they to begin now."""

@@ -45,7 +45,6 @@ GAIN = 0.06  # of an error: what as many answers again must bring a size, or els
 SMALL_GAIN = 0.03  # the same where leaves are dear, or trees defer: purer leaves take more answers than fewer errors
 A_LEAF = 100  # answers: with fewer for each of its leaves, a size has not begun to learn what it will
 SOONEST = 2_000  # answers before any size is opened
-OPTIMISM = 5.0  # errors a leaf: by so many a tree looks better on the answers that taught it
 SURE = 1.0  # standard errors that a gain is taken to be larger than it was seen to be
 MOST = 16_000  # answers to learn from
 FEW_LEAVES_MOST = 64_000  # the same where leaves are dear
@@ -311,10 +310,6 @@ def answers_until_close(error: float, level: float) -> int:
     return rows
 
 
-def expected_bound(error: float, level: float, answers: int, counts: tuple[int, int] = (0, 0)) -> float:
-    """Return the bound of a test after this many answers more, if its tree goes on to err this often.
-
-    ``counts`` are the errors and the answers that it has counted.
-    """
-    errors, samples = counts
-    return error_bound(errors + round(error * answers), samples + answers, level)
+def expected_bound(error: float, level: float, answers: int) -> float:
+    """Return the bound of a test after this many answers, if its tree errs this often."""
+    return error_bound(round(error * answers), answers, level)

@@ -158,33 +158,6 @@ def test_where_few_leaves_answer_everything_sizes_between_are_opened_too() -> No
     assert all(one.tree.size <= most for one in loop.attempts.all)
 
 
-def test_a_size_that_was_opened_early_gets_a_second_attempt_if_its_tree_is_better_by_now() -> None:
-    goal, loop, _ = run(slope, (1, 2, 4, 8, 16), Effort(0.1, 3_000, 30))
-    goal.openings.clear()
-    early = attempts_of(goal)[4]
-    better = loop.archive.at(4)
-    bad = Candidate(better, before=PairedErrors(1_000, 300, 300, 0))
-    loop.candidates = dict.fromkeys(loop.candidates, bad)
-    # An attempt that is much worse than what there is now, and one that is as good.
-    for errors, expected in ((early.samples // 2, 1), (round(0.8 * early.rate * early.samples), 0)):
-        old = loop.attempts.open(ft.Tree.constant(SPACE, expected == 1))
-        old.counts = errors, early.samples
-        goal._opened[4] = old
-        loop.attempts.all = [one for one in loop.attempts.all if one.tree != better]
-        before = list(loop.attempts.all)
-        goal._open_better(loop, [4])
-        assert [one.tree for one in loop.attempts.all[len(before) :]] == [better] * expected
-        assert goal._opened[4] is old, "it goes on to count"
-
-
-def test_a_tree_that_has_not_changed_gets_no_second_attempt() -> None:
-    goal, loop, _ = run(stairs, (1, 2, 3), Effort(0.1, 30_000, 10))
-    trees = [one.tree.digest for one in loop.attempts.all]
-    assert len(trees) == len(set(trees))
-    goal._open_better(loop, list(attempts_of(goal)))
-    assert [one.tree.digest for one in loop.attempts.all][: len(trees)] == trees
-
-
 # --- hopeless
 
 
