@@ -9,6 +9,7 @@ leaves unexplained. Its lines are classes, entries of a line are the splits.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -24,10 +25,9 @@ Impurity = Callable[[Floats], Floats]
 
 MANY = 16  # labels: of more, fewer orders of values are tried, since each look counts all labels
 _TINY = 1e-300  # keeps an empty side from dividing 0 by 0
-_TOLERANCE = 1e-9
-_OFTEN = 1 << 14  # rows of the tables that are kept
-_LOG_2 = 0.6931471805599453
-_HALF_ROOT = 0.7071067811865476
+SLACK = 1e-9  # of counts and costs: closer ones are equal
+_LOG_2 = math.log(2)
+_HALF_ROOT = math.sqrt(0.5)
 
 
 def gini(side: Floats) -> Floats:
@@ -72,13 +72,13 @@ def xlogx(values: Floats) -> Floats:
 
 
 def xlogx_up_to(most: int) -> Floats:
-    """The same of 0, 1, 2 and so on; small tables are wanted again and again."""
-    return _first_numbers()[: most + 1] if most < _OFTEN else xlogx(np.arange(most + 1.0))
+    """The same of 0, 1, 2 and so on; they are wanted again and again, of more numbers as rows come in."""
+    return _below_power(most.bit_length())[: most + 1]
 
 
 @cache
-def _first_numbers() -> Floats:
-    return xlogx(np.arange(float(_OFTEN)))
+def _below_power(bits: int) -> Floats:
+    return xlogx(np.arange(2.0**bits))
 
 
 def errors(side: Floats) -> Floats:
@@ -137,7 +137,7 @@ class Splits:
             here = histogram[:, self._shared]
             mass = here.sum(axis=0)
             for code in self._directions:
-                share = here[code] / np.maximum(mass, _TOLERANCE)
+                share = here[code] / np.maximum(mass, SLACK)
                 order = np.lexsort((share, self._before))
                 orders.append(order)
                 parts.append(np.cumsum(here[:, order], axis=1) - counts[:, None] * self._before)
@@ -215,7 +215,7 @@ class Menu:
 def _scores(left: Floats, counts: Floats, impurity: Impurity) -> Floats:
     scores = impurity(left) + impurity(counts[:, None] - left)
     mass, total = left.sum(axis=0), counts.sum()
-    scores[(mass <= _TOLERANCE * total) | (mass >= total * (1 - _TOLERANCE))] = np.inf
+    scores[(mass <= SLACK * total) | (mass >= total * (1 - SLACK))] = np.inf
     return scores
 
 
