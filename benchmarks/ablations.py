@@ -209,8 +209,7 @@ MECHANISMS = {
         ("bits", "small", "tables"), [Change(economics, "PART_OF_TEST", 0.0)]
     ),
     "no size is opened early": Ablation(FREE, [Change(economics, "SOONEST", math.inf)]),
-    "one round of doubts": Ablation(DEFER, [Change(economics, "DOUBTS", economics.DOUBTS[:1])]),
-    "one doubt": Ablation(DEFER, [Change(economics, "DOUBTS", ((1.2,),))]),
+    "one doubt": Ablation(DEFER, [Change(economics, "DOUBTS", (1.2,))]),
     "no inquiry for trees that defer": Ablation(DEFER, [Change(CoverageGoal, "_substitutes", lambda *_: [])]),
 }
 
@@ -262,19 +261,16 @@ NUMBERS = {
     **_number("FEWER", BITS_ONLY, 0.375),
     **_number("READABLE", BITS_ONLY, 32, 128),
     **_number("SOONEST", CURVES, 1_000, 4_000),
-    **_number("SURE", FREE, 0.0, 2.0),
-    "GAIN = 0.03": Ablation(FREE, [Change(learning.QUERIES, "gain", 0.03)]),
-    "GAIN = 0.12": Ablation(FREE, [Change(learning.QUERIES, "gain", 0.12)]),
+    "GAIN = 0.015": Ablation(FREE, [Change(learning.QUERIES, "gain", 0.015)]),
+    "GAIN = 0.06": Ablation(FREE, [Change(learning.QUERIES, "gain", 0.06)]),
     "STEPS = 0": Ablation(CURVES, [Change(learning.QUERIES, "steps", 0)]),
-    "STEPS = 75": Ablation(CURVES, [Change(learning.QUERIES, "steps", 75)]),
-    "STEPS = 300": Ablation(CURVES, [Change(learning.QUERIES, "steps", 300)]),
+    "STEPS = 150": Ablation(CURVES, [Change(learning.QUERIES, "steps", 150)]),
+    "STEPS = 600": Ablation(CURVES, [Change(learning.QUERIES, "steps", 600)]),
     **_number("STEPS_ON_THE_WAY", CURVES, 0, 15, 60),
     **_number("A_LEAF", CURVES, 50, 200),
     **_number("LEARNING", CURVES, 0.4, 0.8),
     **_refit(1.5),
     **_refit(3.0),
-    **_number("OVERSHOOT", DEFER, 0.75, 3.0),
-    **_number("LARGER", DEFER, 1.0, 1.3),
 }
 ABLATIONS = MECHANISMS | NUMBERS
 

@@ -26,7 +26,7 @@ class FrontierOptions(MoneyLimit, Budgets, NumberOptions, Confidence):
 
     prefer: Annotated[
         Literal["queries", "leaves"],
-        typer.Option(help="queries: ask little; leaves: learn from more labels and search longer."),
+        typer.Option(help="queries: ask little; leaves: may learn from more labels."),
     ] = "queries"
     seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same trees; a fresh one unless given.")] = None
     max_leaves: Annotated[int, typer.Option(help="Leaves of the largest tree.", rich_help_panel="Budget")] = 64

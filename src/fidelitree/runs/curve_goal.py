@@ -1,18 +1,16 @@
 """The goal of `frontier`: a tree of every size, each with a bound that is close to its error.
 
-A size learns until a tree that is opened now is likely to end as well as one that has learnt all there is. From then on
-all that is drawn counts for it, while it goes on to teach larger sizes. So small trees have close bounds long before
-large ones have learnt enough. When learning ends the others are opened together.
+A size learns until as many labels again would bring it little. From then on all that is drawn counts for its tree,
+while it goes on to teach larger sizes. So small trees have close bounds long before large ones have learnt enough. When
+learning ends the others are opened together, and then trees of the sizes between, for which no test is made longer.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fidelitree.asking.events import Foreseen
-from fidelitree.asking.limits import BudgetSpent
 from fidelitree.runs import economics
 from fidelitree.runs.forecast import Forecast, forecast
 from fidelitree.runs.last_tests import close_enough
@@ -83,23 +81,16 @@ class CurveGoal(EverySize):
         learning = Learning(self._effort, loop)
         left = [size for size in self.sizes if size not in self._opened]
         self._ended = self._ended or learning.over(left) or self._hopeless(loop)
-        ready = [size for size in left if self._ended or self._settled(loop, learning, size)]
+        ready = [size for size in left if self._ended or learning.enough(size)]
         if not ready or (learning.rows_end and len(ready) < len(left)):
             return
-        self._ended = self._ended or ("" if len(ready) < len(left) else "every size has learnt enough")
-        self._fit(loop, ready)
+        self._fit(loop, self.sizes if self._ended else ready)
         self._open(loop, ready)
 
     def _fit(self, loop: Loop[str], sizes: Sequence[int]) -> None:
-        """Fit to all answers; where a limit has ended learning, in a part of what is left of the time."""
-        loop.counted.latest = economics.HURRIED if self._closed else 1.0
-        try:
+        """Fit to all answers; where a limit has ended learning, the trees of the last fit will do."""
+        if not self._closed or not loop.archive.fitted:
             loop.fit([*sizes, *reversed(sizes)], self._steps)
-        except BudgetSpent:
-            if not self._closed or not loop.archive.fitted:
-                raise
-        finally:
-            loop.counted.latest = 1.0
 
     def _open(self, loop: Loop[str], ready: Sequence[int]) -> None:
         """Open these sizes; where fewer leaves than are allowed answer all rows, also sizes between them."""
@@ -111,28 +102,6 @@ class CurveGoal(EverySize):
         if self._ended:
             for size in range(1, min(self.every, self.sizes[-1]) + 1):
                 loop.attempts.open(loop.archive.at(size))
-
-    def _tests(self, loop: Loop[str]) -> int:
-        """Answers that tests are likely to take, were they to begin now."""
-        if (left := loop.counted.left) is not None:
-            return left
-        level = loop.attempts.level(1)
-        return max(economics.answers_until_close(one.error, level) for one in loop.candidates.values())
-
-    def _settled(self, loop: Loop[str], learning: Learning, size: int) -> bool:
-        """Whether a tree that is opened now is likely to end with as low an error and bound as one that learns on."""
-        pair = learning.pair(size)
-        if pair is None:
-            return False
-        level, tests, left = loop.attempts.level(1), self._tests(loop), min(learning.left, loop.known)
-        if loop.counted.left is None:
-            tests += left  # they come after what is learnt
-        now, later = pair.after(0.0), pair.after(math.log2(1 + left / loop.known), economics.SURE)
-        costs = (
-            error + economics.expected_bound(error, level, max(1, rows))
-            for error, rows in ((now, tests), (later, tests - left))
-        )
-        return next(costs) < next(costs)
 
     def _hopeless(self, loop: Loop[str]) -> str:
         """Why labels would be wasted; nothing where they would not, or a budget says that they may be spent."""

@@ -187,8 +187,8 @@ class Frontier(Sequence[Distillation]):
         """Of these points of one run, those whose bound is below that of every smaller one; or their coverage above.
 
         Among equal bounds a tree's mistakes decide that it has among the answers that ``taught``: where tests have met
-        no mistake of either tree, the better one is not to be lost because it is larger. A bound of 1 says nothing: such
-        a tree is no point, unless there is no other.
+        no mistake of either tree, the better one is not to be lost because it is larger. A bound of 1 says nothing: a
+        tree that has it is no point, unless there is no other.
         """
         found, bound, first, last = [], math.inf, 0, 0  # its last bound; mistakes of the first and last that have it
         ranks = ((point.leaves, point.certificate.lost, taught(point.tree), point) for point in points)
