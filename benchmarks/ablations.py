@@ -209,7 +209,7 @@ MECHANISMS = {
         ("bits", "small", "tables"), [Change(economics, "PART_OF_TEST", 0.0)]
     ),
     "no size is opened early": Ablation(FREE, [Change(economics, "SOONEST", math.inf)]),
-    "one doubt": Ablation(DEFER, [Change(economics, "DOUBTS", (1.2,))]),
+    "no doubt": Ablation(DEFER, [Change(economics, "DOUBTS", 1)]),
     "no inquiry for trees that defer": Ablation(DEFER, [Change(CoverageGoal, "_substitutes", lambda *_: [])]),
 }
 

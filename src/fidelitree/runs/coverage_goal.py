@@ -2,9 +2,9 @@
 
 Learning goes as it does for a frontier. Of the answers that taught, three quarters then grow trees, for several prices
 of a deferred input (`search.local.deferred`). The last quarter chooses for each size the tree, and how many of its
-leaves answer: the most coverage with an error that is likely to pass its test, once boldly, once as usual and once with
-caution. An attempt is opened for each, and only then the tests are drawn that count, for all of them together; they
-teach nothing, since nobody was asked about inputs that all of them defer.
+leaves answer: the most coverage with an error that is likely to pass its test, boldly and with more and more caution.
+An attempt is opened for each, and only then the tests are drawn that count, for all of them together; they teach
+nothing, since nobody was asked about inputs that all of them defer.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class CoverageGoal(EverySize):
 
     def _chosen(self, loop: Loop[str], shapes: Sequence[Shape]) -> list[Deferring]:
         """For each size and doubt the best tree, the largest sizes first."""
-        found = (one for doubt in economics.DOUBTS for one in self._best(loop, shapes, doubt))
+        found = (one for doubt in range(economics.DOUBTS) for one in self._best(loop, shapes, doubt))
         chosen = {one.tree: one for one in sorted(found, key=lambda one: -one.tree.size)}
         self._coverage = {tree: one.coverage for tree, one in chosen.items()}
         return list(chosen.values())
@@ -189,7 +189,7 @@ class CoverageGoal(EverySize):
         archive, book = loop.archive, loop.counted.book
         binning = Binning.of(loop.source.product, archive.inner)
         rows, code = binning.coded(archive.codes[growing], growing), len(book.seen)
-        steps = affordable(rows, 2 * PRICES * len(self.sizes), self._effort.steps)
+        steps = affordable(rows, 2 * PRICES * len(self.sizes), self._effort.steps // PRICES)
         ranks, labels = [*book.ranks(), code], [*book.sorted(), DEFER]
         for search in searches(rows, code, self._epsilon, self.sizes, self._seed, loop.counted.watch):
             improve(search, self.sizes, steps)

@@ -78,7 +78,7 @@ LATE = 0.6  # of a budget: from then on what cannot be certified any more is tes
 LOOK_BACK = 1.9, 7.0  # times fewer answers: how far to look back for a fall
 
 # Trees that may defer.
-DOUBTS = 0.0, 1.2, 3.0  # standard errors between a held-out error and what is likely to pass
+DOUBTS = 4  # trees of a size: 0, 1, 2, 3 standard errors are between their held-out errors and what may pass
 NIL = 0.1  # of inputs: a tree that answers less is not worth a test
 LEAST_COVERAGE = 0.01  # of inputs: what another attempt must answer beyond those that are certified
 LOWEST_AIM = 1 / 3  # epsilons: no lower error is aimed at
