@@ -38,7 +38,6 @@ from benchmarks import depth
 from benchmarks.paired import BITS, _common, _distilled, _model, _of_curves, ratio
 from fidelitree.runs import economics, learning, loop
 from fidelitree.runs.coverage_goal import CoverageGoal
-from fidelitree.runs.curve_goal import CurveGoal
 from fidelitree.runs.epsilon_goal import EpsilonGoal
 from fidelitree.runs.learning import EverySize
 from fidelitree.runs.loop import Candidate, Focus, Loop
@@ -197,7 +196,6 @@ MECHANISMS = {
     "no stars": Ablation(("depth",), [Change(RegionLearner, "_stalled", False)]),
     "no archive beside the inquiry": Ablation(BITS_ONLY, NO_ARCHIVE),
     "no local search in the archive": Ablation(BOTH, [Change(economics, "NEAR_STEPS", 0)]),
-    "no two steps": Ablation(("bits", "tables", "frontier"), [Change(archive, "two_steps", lambda *_: [])]),
     "noise is searched, too": Ablation(("bits", "tables", "frontier"), [Change(archive, "WIDE", math.inf)]),
     "no evidence for a successor": Ablation(BOTH, [Change(Loop, "_successor", lambda run, old, tree: Candidate(tree))]),
     "a table's spare answers are no evidence": Ablation(BITS_ONLY, [Change(BitInquiry, "confirmed", 0)]),
@@ -208,9 +206,7 @@ MECHANISMS = {
         ("bits", "small", "tables"), [Change(economics, "PART_OF_TEST", 0.0)]
     ),
     "no size is opened early": Ablation(FREE, [Change(economics, "SOONEST", math.inf)]),
-    "no second attempt for a size": Ablation(FREE, [Change(CurveGoal, "_open_better", lambda *_: None)]),
-    "one round of doubts": Ablation(DEFER, [Change(economics, "DOUBTS", economics.DOUBTS[:1])]),
-    "one doubt": Ablation(DEFER, [Change(economics, "DOUBTS", ((1.2,),))]),
+    "no doubt": Ablation(DEFER, [Change(economics, "DOUBTS", 1)]),
     "no inquiry for trees that defer": Ablation(DEFER, [Change(CoverageGoal, "_substitutes", lambda *_: [])]),
 }
 
@@ -256,20 +252,16 @@ NUMBERS = {
     **_number("BETWEEN", BOTH, 1.1, 1.4),
     **_number("SEARCH_FROM", BITS_ONLY, 0, 50, 200),
     **_number("SOONEST", CURVES, 1_000, 4_000),
-    **_number("OPTIMISM", CURVES, 0.0, 2.5, 10.0),
-    **_number("SURE", FREE, 0.0, 2.0),
-    "GAIN = 0.03": Ablation(FREE, [Change(learning.QUERIES, "gain", 0.03)]),
-    "GAIN = 0.12": Ablation(FREE, [Change(learning.QUERIES, "gain", 0.12)]),
+    "GAIN = 0.015": Ablation(FREE, [Change(learning.QUERIES, "gain", 0.015)]),
+    "GAIN = 0.06": Ablation(FREE, [Change(learning.QUERIES, "gain", 0.06)]),
     "STEPS = 0": Ablation(CURVES, [Change(learning.QUERIES, "steps", 0)]),
-    "STEPS = 75": Ablation(CURVES, [Change(learning.QUERIES, "steps", 75)]),
-    "STEPS = 300": Ablation(CURVES, [Change(learning.QUERIES, "steps", 300)]),
+    "STEPS = 150": Ablation(CURVES, [Change(learning.QUERIES, "steps", 150)]),
+    "STEPS = 600": Ablation(CURVES, [Change(learning.QUERIES, "steps", 600)]),
     **_number("STEPS_ON_THE_WAY", CURVES, 0, 15, 60),
     **_number("A_LEAF", CURVES, 50, 200),
     **_number("LEARNING", CURVES, 0.4, 0.8),
     **_refit(1.5),
     **_refit(3.0),
-    **_number("OVERSHOOT", DEFER, 0.75, 3.0),
-    **_number("LARGER", DEFER, 1.0, 1.3),
 }
 ABLATIONS = MECHANISMS | NUMBERS
 

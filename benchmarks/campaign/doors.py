@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 import fidelitree as ft
 from benchmarks.campaign import dependent, twice, worlds
 from benchmarks.campaign.targets import Case, N, cube, places
-from fidelitree.runs import deferring as door
-from fidelitree.runs import economics
 from fidelitree.runs.agree import audit
 from fidelitree.runs.agree import diff as compared
 from fidelitree.runs.learning import EFFORTS, Effort
@@ -69,7 +67,7 @@ def curve(case: Case, epsilon: float, delta: float, seed: int) -> Claim:
     """All points of a frontier; the search is short, because good trees are no aim here."""
     with patch.dict(EFFORTS, {"queries": Effort(gain=0.1, most=FEW, steps=5)}):
         front = ft.frontier(case, case.space, delta, seed=seed, max_queries=FEW, max_leaves=12)
-    first, *others = ((point.certificate, np.asarray(point.tree.predict(cube()))) for point in front)
+    first, *others = ((point.certificate, np.asarray(point.tree.predict(cube()))) for point in front.points)
     return Claim(*first, others=tuple(others))
 
 
@@ -256,8 +254,7 @@ def deferring_rows(case: Case, epsilon: float, delta: float, seed: int) -> Claim
 
 def _points(case: Case, about: tuple[Any, Any], epsilon: float, delta: float, seed: int) -> Claim:
     with (
-        patch.dict(door.PATIENT, {"queries": Effort(gain=0.1, most=SOME, steps=3)}),
-        patch.multiple(economics, DEFERRING_TESTS=SOME),
+        patch.dict(EFFORTS, {"leaves": Effort(gain=0.1, most=SOME, steps=3)}),
         patch.multiple(deferred, PRICES=2),
     ):
         found = ft.distill(*about, epsilon, delta, seed=seed, defer=True, max_queries=MANY // 2, max_leaves=8)

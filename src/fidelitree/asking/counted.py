@@ -60,8 +60,6 @@ class Counted:
     """Batches that were answered so far, from memory or not."""
     reserve: Callable[[], bool] | None = None
     """Whether a part of a limited time is to be kept for tests."""
-    latest: float = 1.0
-    """Of a limited time: when a search is over, whatever is kept for tests."""
     looks: int = 0
     late_looks: list[tuple[int, int]] = field(default_factory=list)
     """The looks at the clock so far, and those that found the time to be over (`Ending`)."""
@@ -222,7 +220,7 @@ class Counted:
 
     def _late(self, learning: bool) -> bool:
         gone = self.budget.gone
-        if gone > (self.latest if learning else 1):
+        if gone > 1:
             return True
         return learning and gone > LEARNING and self.reserve is not None and self.reserve()
 

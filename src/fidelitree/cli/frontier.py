@@ -26,7 +26,7 @@ class FrontierOptions(MoneyLimit, Budgets, NumberOptions, Confidence):
 
     prefer: Annotated[
         Literal["queries", "leaves"],
-        typer.Option(help="queries: ask little; leaves: learn from more labels and search longer."),
+        typer.Option(help="queries: ask little; leaves: may learn from more labels."),
     ] = "queries"
     seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same trees; a fresh one unless given.")] = None
     max_leaves: Annotated[int, typer.Option(help="Leaves of the largest tree.", rich_help_panel="Budget")] = 64
@@ -52,7 +52,7 @@ def frontier(
         return _run(target, found, inputs, {**keywords(options), **more})
 
     made = result.make(target, reading, begin, _sentences, _plain)
-    others = [point.leaves for point in made.points if point.leaves != made.knee.leaves]
+    others = [point.leaves for point in made if point.leaves != made.knee.leaves]
     if others and not result.as_json:
         say(f"another size: fidelitree show {result.folder(target)} --pick leaves={others[-1]}")
     if made.informative and made.refuted_by_rows:

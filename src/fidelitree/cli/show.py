@@ -52,5 +52,5 @@ def _curve(folder: Path, size: int) -> list[str]:
     if found is None:
         return []
     head, *lines = table(found.marks)
-    shown = [f"{line}{'  *' if point.leaves == size else ''}" for point, line in zip(found.points, lines, strict=True)]
+    shown = [f"{line}{'  *' if point.leaves == size else ''}" for point, line in zip(found, lines, strict=True)]
     return ["", head, *shown, *found.sentences()]

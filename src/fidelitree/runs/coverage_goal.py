@@ -2,9 +2,9 @@
 
 Learning goes as it does for a frontier. Of the answers that taught, three quarters then grow trees, for several prices
 of a deferred input (`search.local.deferred`). The last quarter chooses for each size the tree, and how many of its
-leaves answer: the most coverage with an error that is likely to pass its test, once boldly, once as usual and once with
-caution. An attempt is opened for each, and only then the tests are drawn that count, for all of them together; they
-teach nothing, since nobody was asked about inputs that all of them defer. Where they fail, safer ones follow.
+leaves answer: the most coverage with an error that is likely to pass its test, boldly and with more and more caution.
+An attempt is opened for each, and only then the tests are drawn that count, for all of them together; they teach
+nothing, since nobody was asked about inputs that all of them defer.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 from fidelitree.certificates.deferral import DeferringAttempt
 from fidelitree.runs import economics
 from fidelitree.runs.learning import Effort, EverySize, Learning
+from fidelitree.search.archive import affordable
 from fidelitree.search.labelled import HELD, Binning
-from fidelitree.search.local.deferred import improve, searches
+from fidelitree.search.local.deferred import PRICES, improve, searches
 from fidelitree.search.optimal.affordable import QUICK
 from fidelitree.search.optimal.substitutes import SmallestSubstitutes
 from fidelitree.theory.sequential import FRONTIER, ROUND, level_in
@@ -60,21 +61,18 @@ class CoverageGoal(EverySize):
         self.sizes, self._allowed = list(sizes)[-SEARCHED:], list(sizes)
         self._epsilon, self._effort, self._seed = epsilon, effort, seed
         self._ended = ""
-        self._shapes: list[Shape] | None = None
-        """Trees whose leaves are still to answer or to defer; None while answers teach."""
-        self._doubts = list(economics.DOUBTS)
         self._under_test: list[tuple[Deferring, Attempt]] = []
         self._coverage: dict[Tree, float] = {}
         """Of trees under test, by the answers that chose them."""
         self._nil = ""
         """Why no tree answers anything, if so."""
         self._started = 0
-        """Labels when the last attempts were opened."""
+        """Labels when attempts were opened; 0 while answers teach."""
 
     @property
     def learning(self) -> bool:
         """Whether answers are still to teach."""
-        return self._shapes is None
+        return not self._started
 
     def close(self, why: str) -> None:
         """End learning: what was learnt is opened before anything else is asked."""
@@ -86,40 +84,34 @@ class CoverageGoal(EverySize):
             learning = Learning(self._effort, loop)
             return min(learning.left, learning.until_fit)
         most = max((attempt.samples for _, attempt in self._under_test), default=0)
-        return max(economics.LEAST_DEFERRING, economics.PART_OF_TEST * most)
+        return max(economics.LEAST, economics.PART_OF_TEST * most)
 
     def done(self, loop: Loop[str]) -> str | None:
         """Return why the run is over, once nothing is to be gained by more tests."""
         if self._nil:
             return self._nil
-        if self.learning or self._doubts or any(self._hopeful(loop, *both) for both in self._under_test):
+        if self.learning or any(self._hopeful(loop, *both) for both in self._under_test):
             return None
         certified = any(one.certifies(self._epsilon) for one in loop.attempts.all)
         return "certified" if certified else "no attempt is likely to succeed"
 
     def open(self, loop: Loop[str]) -> None:
-        """Open attempts where learning is over; and safer ones once nothing is to be gained by those under test."""
-        if not loop.known:
+        """Open attempts once learning is over."""
+        if not loop.known or self._started:
             return
-        if self._shapes is None:
-            self._ended = self._ended or Learning(self._effort, loop).over(self.sizes)
-            if not self._ended:
-                return
-            self._shapes = list(self._grown(loop))
-        while self._doubts and not any(self._hopeful(loop, *both) for both in self._under_test):
-            self._open(loop, self._chosen(loop, self._doubts.pop(0)))
-            if not loop.attempts.all:
-                self._open_nil(loop)
-
-    def _open(self, loop: Loop[str], chosen: Sequence[Deferring]) -> None:
-        """Open an attempt for each of these trees."""
+        self._ended = self._ended or Learning(self._effort, loop).over(self.sizes)
+        if not self._ended:
+            return
+        chosen = self._chosen(loop, list(self._grown(loop)))
         self._started = loop.counted.asked
         self._under_test = [(one, loop.attempts.open(one.tree, made=DeferringAttempt)) for one in chosen]
+        if not self._under_test:
+            self._open_nil(loop)
 
     def _hopeful(self, loop: Loop[str], one: Deferring, attempt: Attempt) -> bool:
         """Whether answers may still certify it, and that would tell more."""
         most = loop.counted.budget.max_queries
-        left = (economics.DEFERRING_TESTS + self._started if most is None else most) - loop.counted.asked
+        left = (economics.MOST + self._started if most is None else most) - loop.counted.asked
         return not attempt.certifies(self._epsilon) and attempt.likely(self._epsilon, left) and self._gains(loop, one)
 
     def _gains(self, loop: Loop[str], one: Deferring) -> bool:
@@ -132,22 +124,21 @@ class CoverageGoal(EverySize):
         """Open an attempt for a tree that defers everything, which needs no test."""
         labels = [*loop.counted.book.sorted(), DEFER]
         loop.attempts.open(build(loop.source.product, len(labels) - 1, labels), made=DeferringAttempt)
-        least, epsilon, self._doubts = economics.NIL, self._epsilon, []
+        least, epsilon = economics.NIL, self._epsilon
         self._nil = (
             f"coverage is nil: no tree was found that answers {least:.0%} of inputs with an error of {epsilon:g}"
         )
 
-    def _chosen(self, loop: Loop[str], doubts: Sequence[float]) -> list[Deferring]:
-        """For each size and doubt the best tree, if it answers more than what is certified; the largest sizes first."""
-        found = sorted((one for doubt in doubts for one in self._best(loop, doubt)), key=lambda one: -one.tree.size)
-        chosen = [one for one in found if loop.attempts.of(one.tree) is None and self._gains(loop, one)]
-        chosen = list({one.tree: one for one in chosen[: economics.DEFERRING_TOGETHER]}.values())
-        self._coverage |= {one.tree: one.coverage for one in chosen}
-        return chosen
+    def _chosen(self, loop: Loop[str], shapes: Sequence[Shape]) -> list[Deferring]:
+        """For each size and doubt the best tree, the largest sizes first."""
+        found = (one for doubt in range(economics.DOUBTS) for one in self._best(loop, shapes, doubt))
+        chosen = {one.tree: one for one in sorted(found, key=lambda one: -one.tree.size)}
+        self._coverage = {tree: one.coverage for tree, one in chosen.items()}
+        return list(chosen.values())
 
-    def _best(self, loop: Loop[str], doubt: float) -> list[Deferring]:
+    def _best(self, loop: Loop[str], shapes: Sequence[Shape], doubt: float) -> list[Deferring]:
         """From one leaf up, each larger tree with more coverage."""
-        found = [shape.candidate(partial(self._aim, loop, doubt)) for shape in self._shapes or ()]
+        found = [shape.candidate(partial(self._aim, loop, doubt)) for shape in shapes]
         chosen: list[Deferring] = []
         for size in self._allowed:
             options = [one for one in found if one is not None and one.tree.size <= size]
@@ -162,10 +153,10 @@ class CoverageGoal(EverySize):
         ``doubt`` is in standard deviations of that error: 0 is bold.
         """
         epsilon, left = self._epsilon, loop.counted.left
-        tests = min(economics.DEFERRING_TESTS if left is None else left, loop.source.tests_left)
+        tests = min(economics.MOST if left is None else left, loop.source.tests_left)
         spread_of = 2 * epsilon * (1 - epsilon) / np.maximum(coverage, 1e-9)
         level = level_in(FRONTIER, 1, loop.attempts.delta)
-        margin = np.sqrt(spread_of * economics.OVERSHOOT * -math.log(level) / max(1, tests))
+        margin = np.sqrt(spread_of * -math.log(level) / max(1, tests))
         deviation = np.sqrt(spread_of / 2 / max(1, held))
         return np.asarray(np.maximum(economics.LOWEST_AIM * epsilon, epsilon - margin - doubt * deviation))
 
@@ -194,20 +185,15 @@ class CoverageGoal(EverySize):
         return [found.with_leaves(min(size, tree.size)) for size in self._allowed]
 
     def _deferring(self, loop: Loop[str], growing: NDArray[np.bool_]) -> Iterator[Tree]:
-        """Trees grown for several prices of a deferred input.
-
-        Some are larger than allowed: where siblings come to defer they are one leaf.
-        """
+        """Trees grown for several prices of a deferred input."""
         archive, book = loop.archive, loop.counted.book
         binning = Binning.of(loop.source.product, archive.inner)
         rows, code = binning.coded(archive.codes[growing], growing), len(book.seen)
-        share = economics.DEFERRING_WORK / (rows.bins.size * (code + 1) * len(self.sizes))
-        steps = max(economics.FEWEST, int(self._effort.steps * min(1.0, share)))
+        steps = affordable(rows, 2 * PRICES * len(self.sizes), self._effort.steps // PRICES)
         ranks, labels = [*book.ranks(), code], [*book.sorted(), DEFER]
-        wanted = sorted({round(some * size) for size in self._allowed for some in (1, economics.LARGER)})
         for search in searches(rows, code, self._epsilon, self.sizes, self._seed, loop.counted.watch):
             improve(search, self.sizes, steps)
-            yield from (binning.tree(search.with_leaves(size).tree, ranks, labels) for size in wanted)
+            yield from (binning.tree(search.with_leaves(size).tree, ranks, labels) for size in self._allowed)
 
 
 def sizes_of(most: int) -> list[int]:

@@ -1,24 +1,21 @@
 """The goal of `frontier`: a tree of every size, each with a bound that is close to its error.
 
-A size learns until a tree that is opened now is likely to end as well as one that has learnt all there is. From then on
-all that is drawn counts for it, while it goes on to teach larger sizes. So small trees have close bounds long before
-large ones have learnt enough. When learning ends the others are opened together; and where a size that was opened early
-has a better tree by then, that one is opened beside it, if its bound is likely to be lower in the end.
+A size learns until as many labels again would bring it little. From then on all that is drawn counts for its tree,
+while it goes on to teach larger sizes. So small trees have close bounds long before large ones have learnt enough. When
+learning ends the others are opened together, and then trees of the sizes between, for which no test is made longer.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fidelitree.asking.events import Foreseen
-from fidelitree.asking.limits import BudgetSpent
 from fidelitree.runs import economics
 from fidelitree.runs.forecast import Forecast, forecast
 from fidelitree.runs.last_tests import close_enough
 from fidelitree.runs.learning import QUERIES, Effort, EverySize, Learning
-from fidelitree.runs.size_grid import filled
+from fidelitree.runs.size_grid import EVERY, filled
 
 if TYPE_CHECKING:
     from fidelitree.certificates.attempts import Attempt
@@ -27,6 +24,9 @@ if TYPE_CHECKING:
 
 class CurveGoal(EverySize):
     """Opens the tree of each size when it has learnt enough, and ends when every bound is close."""
+
+    every = EVERY
+    """Leaves up to which each size gets an attempt, for whom no test is made longer."""
 
     def __init__(self, sizes: Sequence[int], effort: Effort, few_rounds: bool = False) -> None:
         """If rounds are to be few, a test is asked about in one portion, by how often its tree has been wrong."""
@@ -81,25 +81,16 @@ class CurveGoal(EverySize):
         learning = Learning(self._effort, loop)
         left = [size for size in self.sizes if size not in self._opened]
         self._ended = self._ended or learning.over(left) or self._hopeless(loop)
-        ready = [size for size in left if self._ended or self._settled(loop, learning, size)]
+        ready = [size for size in left if self._ended or learning.enough(size)]
         if not ready or (learning.rows_end and len(ready) < len(left)):
             return
-        self._ended = self._ended or ("" if len(ready) < len(left) else "every size has learnt enough")
-        early = list(self._opened) if self._ended else []
-        self._fit(loop, sorted([*early, *ready]))
+        self._fit(loop, self.sizes if self._ended else ready)
         self._open(loop, ready)
-        self._open_better(loop, early)
 
     def _fit(self, loop: Loop[str], sizes: Sequence[int]) -> None:
-        """Fit to all answers; where a limit has ended learning, in a part of what is left of the time."""
-        loop.counted.latest = economics.HURRIED if self._closed else 1.0
-        try:
+        """Fit to all answers; where a limit has ended learning, the trees of the last fit will do."""
+        if not self._closed or not loop.archive.fitted:
             loop.fit([*sizes, *reversed(sizes)], self._steps)
-        except BudgetSpent:
-            if not self._closed or not loop.archive.fitted:
-                raise
-        finally:
-            loop.counted.latest = 1.0
 
     def _open(self, loop: Loop[str], ready: Sequence[int]) -> None:
         """Open these sizes; where fewer leaves than are allowed answer all rows, also sizes between them."""
@@ -108,39 +99,9 @@ class CurveGoal(EverySize):
             self.sizes = filled([size for size in self.sizes if size < most], most)
             ready = [size for size in self.sizes if size not in self._opened]
         self._opened |= {size: loop.attempts.open(loop.archive.at(size)) for size in ready}
-
-    def _open_better(self, loop: Loop[str], early: Sequence[int]) -> None:
-        """Open the trees of today for sizes that were opened early, where their bounds are likely to be lower."""
-        answers = self._tests(loop)
-        for size in early:
-            old, new = self._opened[size], loop.archive.at(size)
-            error = (loop.mistakes(new) + economics.OPTIMISM * new.size) / loop.known
-            stays = economics.expected_bound(old.rate, old.level, answers, old.counts)
-            level = loop.attempts.level(len(loop.attempts.all) + 1)
-            if economics.expected_bound(error, level, answers) < stays:
-                loop.attempts.open(new)
-
-    def _tests(self, loop: Loop[str]) -> int:
-        """Answers that tests are likely to take, were they to begin now."""
-        if (left := loop.counted.left) is not None:
-            return left
-        level = loop.attempts.level(1)
-        return max(economics.answers_until_close(one.error, level) for one in loop.candidates.values())
-
-    def _settled(self, loop: Loop[str], learning: Learning, size: int) -> bool:
-        """Whether a tree that is opened now is likely to end with as low an error and bound as one that learns on."""
-        pair = learning.pair(size)
-        if pair is None:
-            return False
-        level, tests, left = loop.attempts.level(1), self._tests(loop), min(learning.left, loop.known)
-        if loop.counted.left is None:
-            tests += left  # they come after what is learnt
-        now, later = pair.after(0.0), pair.after(math.log2(1 + left / loop.known), economics.SURE)
-        costs = (
-            error + economics.expected_bound(error, level, max(1, rows))
-            for error, rows in ((now, tests), (later, tests - left))
-        )
-        return next(costs) < next(costs)
+        if self._ended:
+            for size in range(1, min(self.every, self.sizes[-1]) + 1):
+                loop.attempts.open(loop.archive.at(size))
 
     def _hopeless(self, loop: Loop[str]) -> str:
         """Why labels would be wasted; nothing where they would not, or a budget says that they may be spent."""
@@ -160,7 +121,9 @@ class CurveGoal(EverySize):
 
 
 class LastTests(CurveGoal):
-    """Where one tree was asked for and is out of reach: trees of every size, until the bound of the best is close."""
+    """Where one tree was asked for and is out of reach: trees of many sizes, until the bound of the best is close."""
+
+    every = 0
 
     def __init__(self, sizes: Sequence[int], why: str, few_rounds: bool = False) -> None:
         super().__init__(sizes, QUERIES, few_rounds)

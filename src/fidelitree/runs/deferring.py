@@ -6,12 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fidelitree.errors import ParameterError
-from fidelitree.runs import economics
 from fidelitree.runs.coverage_goal import CoverageGoal, sizes_of
 from fidelitree.runs.frontier_result import Frontier
 from fidelitree.runs.goal import Goal, result_of
 from fidelitree.runs.input_source import source_of
-from fidelitree.runs.learning import EFFORTS, Effort
+from fidelitree.runs.learning import EFFORTS
 from fidelitree.runs.loop import Loop
 from fidelitree.runs.outcome import Outcome
 from fidelitree.runs.session import Session
@@ -24,12 +23,6 @@ if TYPE_CHECKING:
     from fidelitree.certificates.attempts import Attempt
     from fidelitree.runs.result import Distillation
     from fidelitree.spaces.world import World
-
-PATIENT = {
-    "queries": Effort(economics.SMALL_GAIN, economics.DEFERRING_MOST, economics.DEFERRING_STEPS),
-    "leaves": Effort(economics.SMALL_GAIN, economics.FEW_LEAVES_MOST, economics.FEW_LEAVES_STEPS),
-}
-"""When it has learnt enough where a budget is given: purer leaves take more answers than a smaller error."""
 
 
 def check_deferring(epsilon: float | None, strategy: str, tolerance: float | None) -> None:
@@ -51,8 +44,8 @@ def distil_deferring(counted: Counted, space: World, goal: Goal, observer: Obser
     """
     source, most = source_of(space, goal.seed, together=True), counted.budget.max_leaves
     session = Session.of(counted, source, goal, observer, FRONTIER)
-    efforts = EFFORTS if counted.budget.max_queries is None else PATIENT
-    effort = efforts["leaves" if goal.few_leaves else "queries"]
+    patient = goal.few_leaves or counted.budget.max_queries is not None  # then purer leaves are worth more answers
+    effort = EFFORTS["leaves" if patient else "queries"]
     coverage = CoverageGoal(goal.epsilon, sizes_of(most or LARGEST), effort, goal.seed)
     reason = Loop.of(session, coverage, goal.seed).ending()
     attempts = session.attempts

@@ -82,7 +82,6 @@ class EpsilonGoal:
         if self._few_rounds:
             self.portions, self.refit = InRounds(epsilon), 1.0  # each round is long enough for another fit
         self.epsilon, self._price, self._max_leaves, self._known = epsilon, price, max_leaves, known
-        self._sizes = near(min(economics.LARGEST, max_leaves or economics.LARGEST))
         self._substitutes: dict[int, Prunings | AsItIs] = {}
         self._in_hand = math.inf
         """The least cost of an ending that there was."""
@@ -105,7 +104,11 @@ class EpsilonGoal:
 
     def wanted(self, loop: Loop[Outcome | AskAll]) -> Sequence[int]:
         """Return all sizes that there are enough answers for."""
-        return [size for size in self._sizes if size <= max(1, loop.known // economics.ROWS_A_LEAF)]
+        return [size for size in near(self._most(loop)) if size <= max(1, loop.known // economics.ROWS_A_LEAF)]
+
+    def _most(self, loop: Loop[Outcome | AskAll]) -> int:
+        """The most leaves that are looked for: a tree that tells many labels apart has a leaf or two for each."""
+        return int(min(self.largest, max(economics.LARGEST, 2 * len(loop.counted.book.seen))))
 
     def search(self, loop: Loop[Outcome | AskAll]) -> Focus:
         """Return the sizes about that of the cheapest ending; none while chosen inputs lead to a tree soon."""
@@ -116,7 +119,7 @@ class EpsilonGoal:
         best = min(likely)[1] if likely else max((size for _, size in rated), default=1)
         apart = economics.BETWEEN**2
         sizes = {max(1, round(best / apart)), best, round(best * apart)}
-        return Focus(sorted(size for size in sizes if size <= self._sizes[-1]), economics.NEAR_STEPS)
+        return Focus(sorted(size for size in sizes if size <= self._most(loop)), economics.NEAR_STEPS)
 
     def testing(self, loop: Loop[Outcome | AskAll]) -> bool:
         """Return whether an attempt is open; of a table's rows, whether one is likely to succeed, or none can teach."""

@@ -59,9 +59,9 @@ def frontier(
 ) -> Frontier:
     """Trees of 1, 2, 3, 5, 8 ... leaves, each with a certificate, all of them true with confidence 1 - delta.
 
-    There is no epsilon to guess: look at the curve, and pick a point. The run ends when no size would gain 6% of its
-    error from as many labels again, and every bound is close to its error; a budget, or Ctrl-C, ends it early.
-    After 400 labels it says what to expect (``forecast``).
+    There is no epsilon to guess: look at the curve, and pick a point, or a size in between. The run ends when no size
+    would gain 3% of its error from as many labels again, and every bound is close to its error; a budget, or Ctrl-C,
+    ends it early. After 400 labels it says what to expect (``forecast``).
 
     Args:
         target: What is explained: a callable from a batch of inputs to labels, or a fitted model.
@@ -69,7 +69,7 @@ def frontier(
         delta: The chance that the run states a false bound.
         groups: The column of a table that says which rows belong together, or an entry for each row.
         seed: Chooses all draws: the same seed gives the same result. None takes a fresh one, which is recorded.
-        prefer: "queries" asks little; "leaves" learns from more labels, and searches longer.
+        prefer: "queries" asks little; "leaves" may learn from more labels.
         tolerance: For targets that answer numbers: an error is to be further away than this.
         threshold: Turns scores into labels: 1 above this value, otherwise 0; of a classifier, by its second class.
         deterministic: False where the target may answer an input differently each time: no answer is remembered.

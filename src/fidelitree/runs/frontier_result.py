@@ -8,6 +8,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from importlib import import_module
 from operator import itemgetter
 from pathlib import Path
@@ -26,6 +27,7 @@ from fidelitree.display.wording import leaves as in_words
 from fidelitree.errors import FormatError, MissingExtraError, ParameterError, check_count, check_number
 from fidelitree.runs.forecast import Forecast, halved
 from fidelitree.runs.result import Distillation
+from fidelitree.runs.size_grid import sizes_up_to
 from fidelitree.theory.sequential import FRONTIER, error_bound, level_in
 
 if TYPE_CHECKING:
@@ -52,7 +54,7 @@ class Frontier(Sequence[Distillation]):
     Any of them may be chosen afterwards, by whatever one likes: with probability 1 - ``delta`` all bounds are true.
 
     Attributes:
-        points: The results, smallest tree first.
+        points: The results, smallest tree first, at nearly every size up to 32; listed and drawn are `shown`.
         delta: The chance that the run states a false bound.
         queries: Labels asked and rows paid, by purpose.
         reason: Why the run ended.
@@ -79,14 +81,22 @@ class Frontier(Sequence[Distillation]):
     def __getitem__(self, index: slice) -> list[Distillation]: ...
     def __getitem__(self, index: int | slice) -> Distillation | list[Distillation]:
         if isinstance(index, slice):
-            return [self._with_me(point) for point in self.points[index]]
-        return self._with_me(self.points[index])
+            return [self._with_me(point) for point in self.shown[index]]
+        return self._with_me(self.shown[index])
 
     def __len__(self) -> int:
-        return len(self.points)
+        return len(self.shown)
 
     def __iter__(self) -> Iterator[Distillation]:
-        return (self._with_me(point) for point in self.points)
+        return (self._with_me(point) for point in self.shown)
+
+    @cached_property
+    def shown(self) -> tuple[Distillation, ...]:
+        """The points that are listed and drawn: of a run of `frontier`, which has nearly every size, some."""
+        if any(point.certificate.epsilon is not None for point in self.points):
+            return self.points
+        some = {self._with_leaves(max(size, self.points[0].leaves)).leaves for size in sizes_up_to(self.max_leaves)}
+        return tuple(point for point in self.points if point.leaves in some)
 
     def at(
         self, *, leaves: int | None = None, epsilon: float | None = None, price: float | None = None
@@ -94,7 +104,7 @@ class Frontier(Sequence[Distillation]):
         """One point of the curve: by its size, by its error, or by what a leaf is worth.
 
         Args:
-            leaves: Gives the largest tree with at most so many.
+            leaves: Gives the largest tree with at most so many, also of those that are not listed.
             epsilon: Gives the smallest tree whose error is certified to be at most that.
             price: Gives the last tree whose leaves each bring so much agreement, or coverage.
 
@@ -102,7 +112,7 @@ class Frontier(Sequence[Distillation]):
             The point as a result of its own, which can be printed, stored and reported.
 
         Raises:
-            ParameterError: None or several of the three are given, or no tree reaches the epsilon.
+            ParameterError: None or several of the three are given, or no tree reaches the epsilon, or is so small.
 
         Examples:
             >>> from fidelitree.runs.frontier import frontier
@@ -117,11 +127,20 @@ class Frontier(Sequence[Distillation]):
             raise ParameterError(f"at takes one of leaves, epsilon and price; got {given}")
         if leaves is not None:
             check_count("leaves", leaves)
-            return self._with_me([point for point in self.points if point.leaves <= leaves][-1])
+            return self._with_me(self._with_leaves(leaves))
         if epsilon is not None:
             return self._reaching(check_number("epsilon", epsilon))
         cost = check_number("price", price)
-        return self._with_me(min(self.points, key=lambda point: point.certificate.lost + cost * point.leaves))
+        return self._with_me(min(self.shown, key=lambda point: point.certificate.lost + cost * point.leaves))
+
+    def _with_leaves(self, most: int) -> Distillation:
+        found = [point for point in self.points if point.leaves <= most]
+        if not found:
+            raise ParameterError(
+                f"leaves must be at least {self.points[0].leaves}, since nothing is certified about smaller trees; "
+                f"got {most} - or allow more labels"
+            )
+        return found[-1]
 
     def _reaching(self, epsilon: float) -> Distillation:
         found = next((point for point in self.points if point.error_bound <= epsilon), None)
@@ -168,7 +187,8 @@ class Frontier(Sequence[Distillation]):
         """Of these points of one run, those whose bound is below that of every smaller one; or their coverage above.
 
         Among equal bounds a tree's mistakes decide that it has among the answers that ``taught``: where tests have met
-        no mistake of either tree, the better one is not to be lost because it is larger.
+        no mistake of either tree, the better one is not to be lost because it is larger. A bound of 1 says nothing: a
+        tree that has it is no point, unless there is no other.
         """
         found, bound, first, last = [], math.inf, 0, 0  # its last bound; mistakes of the first and last that have it
         ranks = ((point.leaves, point.certificate.lost, taught(point.tree), point) for point in points)
@@ -179,6 +199,7 @@ class Frontier(Sequence[Distillation]):
                 continue
             found.append(point)
             last = wrong
+        found = [point for point in found if point.error_bound < 1] or found
         return cls(tuple(found), delta, found[0].queries, found[0].reason, max_leaves)
 
     def _with_me(self, point: Distillation) -> Distillation:
@@ -197,7 +218,7 @@ class Frontier(Sequence[Distillation]):
                 "errors": point.certificate.errors,
                 **({} if point.certificate.coverage is None else {"coverage": point.certificate.coverage}),
             }
-            for point in self.points
+            for point in self.shown
         ]
 
     def to_frame(self) -> Any:
@@ -299,7 +320,7 @@ class Frontier(Sequence[Distillation]):
         from fidelitree.report.contents import SizeCurve  # noqa: PLC0415 - only who wants a page waits for what draws it
 
         knee = self.knee.leaves if self.has_knee else None
-        plain = [point.contents for point in self.points]  # these know of no frontier
+        plain = [point.contents for point in self.shown]  # these know of no frontier
         others = [one for one in plain if one.tree.size != chosen.tree.size]
         points = sorted([chosen, *others], key=lambda one: one.tree.size)
         marked = tuple(replace(one, knee=one.tree.size == knee, steps=_of_size(one)) for one in points)
@@ -310,14 +331,14 @@ class Frontier(Sequence[Distillation]):
     def marks(self) -> list[Mark]:
         """The points as a drawing needs them."""
         knee = self.knee.leaves if self.has_knee else None
-        return [point.certificate.mark(point.leaves, point.leaves == knee) for point in self.points]
+        return [point.certificate.mark(point.leaves, point.leaves == knee) for point in self.shown]
 
     def __str__(self) -> str:
         return "\n".join([*table(self.marks), *self.sentences(), *self.lost_labels()])
 
     def sentences(self) -> list[str]:
         """Why there is no knee, where there is none, what the numbers are worth, and which ones real rows refute."""
-        sizes = [str(point.leaves) for point in self.points if point.refuted_by_rows]
+        sizes = [str(point.leaves) for point in self.shown if point.refuted_by_rows]
         against = "On real rows that were kept aside, these sizes agree less often than is certified over draws: "
         none = [] if self.has_knee else ["No knee: " + self._why_none()]
         return [*none, self._promise(), *([f"{against}{', '.join(sizes)}."] if sizes else [])]

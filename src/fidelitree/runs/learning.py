@@ -30,7 +30,7 @@ class Effort:
 
 
 QUERIES = Effort(economics.GAIN, economics.MOST, economics.STEPS)
-LEAVES = Effort(economics.SMALL_GAIN, economics.FEW_LEAVES_MOST, economics.FEW_LEAVES_STEPS)
+LEAVES = Effort(economics.GAIN, economics.FEW_LEAVES_MOST, economics.STEPS)
 EFFORTS = {"queries": QUERIES, "leaves": LEAVES}
 
 
@@ -96,6 +96,11 @@ class Learning:
             return None
         return None if found is None or found.before is None or not found.before.answers else found.before
 
+    def enough(self, size: int) -> bool:
+        """Return whether a size would gain little from as many labels again."""
+        pair = self.pair(size)
+        return pair is not None and pair.gain() <= self.effort.gain
+
     def over(self, sizes: Sequence[int]) -> str:
         """Return why these sizes have learnt enough, or can learn no more; nothing while they can."""
         if self._loop.known >= self.effort.most:
@@ -104,7 +109,6 @@ class Learning:
             return f"the table's {self._loop.source.most:,.0f} rows for learning"
         if self._budget.max_queries is not None and not self.left:
             return f"max_queries = {self._budget.max_queries}"
-        pairs = map(self.pair, sizes)
-        if all(pair is not None and pair.gain() <= self.effort.gain for pair in pairs):
+        if all(map(self.enough, sizes)):
             return f"no size would gain {self.effort.gain:.0%} of its error from as many labels again"
         return ""

@@ -217,8 +217,7 @@ class Loop(Generic[T]):
             one.evidence = one.evidence.and_(errors[-1], len(labels))
             if one.older is not None:
                 older = self._wrong(one.older, seen, labels)
-                counts = (int(np.count_nonzero(part)) for part in (older, wrong, older != wrong))
-                one.pair = one.pair.and_(len(labels), *counts)
+                one.pair = one.pair.and_(len(labels), int(np.count_nonzero(older)), errors[-1])
         if errors:
             self._errors.append((self.known, min(errors) / len(labels)))
 

@@ -10,6 +10,8 @@ import numpy as np
 from fidelitree.runs.economics import BETWEEN
 from fidelitree.theory.sequential import ROUND
 
+EVERY = 32
+"""Leaves up to which a frontier has a tree of every size, between those that it lists."""
 LARGEST = 64
 """Leaves of the largest tree that is looked for, unless another number is given."""
 

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from fidelitree.search.labelled import Binning
 from fidelitree.search.local.iterated import Refiner
-from fidelitree.search.local.two_steps import two_steps
 from fidelitree.search.numbers.alternating import every_size
 from fidelitree.search.numbers.growth import RULES, Numbers, errors, prunings
 
 if TYPE_CHECKING:
     from fidelitree.asking.limits import Watch
+    from fidelitree.search.local.coded import Coded
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.targets.labels import LabelBook
     from fidelitree.trees.curve import Curve
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 Codes = NDArray[np.intp]
 WIDE = 24  # features: of more, a search looks only at those that explain more than chance does
 MOST_WORK = 4e9  # label counts, about a minute: where rows and features are many, a search makes fewer proposals
-DEPTH_TWO = 4  # leaves, up to which tests are looked for two at a time: a local search seldom changes both
 MOST_LEAVES = 512  # of a pruning
 ROWS_A_LEAF = 5  # of a pruning, at least
 FEWEST = 10  # proposals near each size, however many the rows are
@@ -122,7 +121,6 @@ class LabelSearch:
         self._rows, self._watch = self._binning.coded(rows.codes), watch
         self._refiner = Refiner(self._rows, None, seed, watch)
         self._noisy = len(product) > WIDE
-        self._work = rows.inner.size * len(rows.book.seen)
 
     def know(self, trees: Iterable[Tree]) -> None:
         """Take trees that were found elsewhere into account; of their labels none that did not come."""
@@ -139,16 +137,18 @@ class LabelSearch:
             return
         if self._noisy:
             self._refiner.leave_out_noise(1.0)
-        if min(wanted) <= DEPTH_TWO:
-            for tree in two_steps(self._rows, self._watch):
-                self._refiner.know(tree)
-        affordable = max(FEWEST, int(MOST_WORK / (self._work * len(wanted))))
+        steps = affordable(self._rows, len(wanted), steps)
         for size in wanted:
-            self._refiner.improve_at(size, min(steps, affordable))
+            self._refiner.improve_at(size, steps)
 
     def at(self, leaves: int) -> Tree:
         """Return the tree with the fewest errors that has at most this many leaves."""
         return self._binning.tree(self._refiner.with_leaves(leaves).tree, self._book.ranks(), self._book.sorted())
+
+
+def affordable(rows: Coded, sizes: int, steps: int) -> int:
+    """Return the proposals near each of so many sizes that there is time for."""
+    return min(steps, max(FEWEST, int(MOST_WORK / (rows.bins.size * rows.classes * sizes))))
 
 
 class NumberLoss:

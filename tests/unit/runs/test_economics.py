@@ -16,7 +16,6 @@ from fidelitree.runs.economics import (
     Belief,
     PairedErrors,
     answers_until_close,
-    expected_bound,
     expected_cost,
     hopeless,
     is_close,
@@ -33,43 +32,34 @@ LEVEL = 0.01
 def pairs(draw: st.DrawFn) -> PairedErrors:
     """Two trees on up to 1 000 answers."""
     both, older, newer = (draw(st.integers(0, 300)) for _ in range(3))
-    return PairedErrors(both + older + newer + draw(st.integers(1, 100)), both + older, both + newer, older + newer)
+    return PairedErrors(both + older + newer + draw(st.integers(1, 100)), both + older, both + newer)
 
 
 def test_without_answers_nothing_is_known() -> None:
     nothing = PairedErrors()
     assert nothing.rate == 0
-    assert nothing.after(0) == nothing.after(5, economics.SURE) == 1
     assert nothing.gain() == math.inf, "whoever has not been judged must go on"
 
 
 def test_counts_of_more_answers_are_added() -> None:
-    assert PairedErrors(10, 3, 2, 1).and_(90, 30, 20, 12) == PairedErrors(100, 33, 22, 13)
+    assert PairedErrors(10, 3, 2).and_(90, 30, 20) == PairedErrors(100, 33, 22)
 
 
 def test_each_doubling_brings_half_of_the_one_before() -> None:
     """From 30 % to 20 %: the tree that was judged has half as many answers as there are, so it is at 15 % by now."""
-    pair = PairedErrors(100, 30, 20, 10)
-    assert [pair.after(doublings) for doublings in range(4)] == pytest.approx([0.15, 0.125, 0.1125, 0.10625])
-    assert pair.after(60) == pytest.approx(0.1)
+    assert PairedErrors(100, 30, 20).gain() == pytest.approx((0.15 - 0.125) / 0.15)
 
 
-def test_what_was_brought_may_be_more_than_was_seen() -> None:
-    pair = PairedErrors(100, 20, 20, 16)
-    assert pair.after(3) == 0.2
-    assert pair.after(0, 1.0) == pytest.approx(0.2 - 0.04 / 2)
-    assert pair.after(0, 2.0) == pytest.approx(0.2 - 0.08 / 2)
-    assert pair.gain() == pytest.approx((0.04 * 3 / 4) / 0.2)
+def test_what_has_no_error_left_gains_nothing() -> None:
+    assert PairedErrors(100, 30, 0).gain() == 0
 
 
 def test_a_worse_tree_gains_nothing_and_never_loses() -> None:
-    pair = PairedErrors(400, 20, 60, 40)
-    assert pair.after(0) == pair.after(9) == pair.rate == 0.15
-    assert pair.gain() == 0
+    assert PairedErrors(400, 20, 60).gain() == 0
 
 
 def test_where_trees_agree_there_is_nothing_to_gain() -> None:
-    assert PairedErrors(500, 100, 100, 0).gain() == 0
+    assert PairedErrors(500, 100, 100).gain() == 0
 
 
 def test_a_bound_is_not_close_that_shows_less_than_half_of_what_little_agreement_there_is() -> None:
@@ -85,18 +75,14 @@ def test_a_bound_of_one_says_nothing_before_agreement_could_be_seen() -> None:
     assert not economics.shows_nothing(0.99, 100)
 
 
-@given(pairs(), st.floats(0, 8), st.floats(0, 8), st.floats(0, 3))
-def test_more_answers_never_hurt(pair: PairedErrors, one: float, two: float, sure: float) -> None:
-    less, more = sorted([one, two])
-    assert 0 <= pair.after(more, sure) <= pair.after(less, sure) <= pair.rate
-    assert pair.after(less, sure) <= pair.after(less)
-    assert pair.gain() >= 0
+@given(pairs())
+def test_no_more_is_gained_than_there_is(pair: PairedErrors) -> None:
+    assert 0 <= pair.gain() <= 1
 
 
 def test_errors_that_no_bound_tells_apart_are_no_gain() -> None:
     """One error in 10 000 is saved of two: half of the error, and a sixtieth of what a bound sees."""
-    pair = PairedErrors(10_000, 2, 1, 1)
-    assert pair.gain() <= (2 + economics.SURE) / 10_000 / economics.SLACK
+    assert PairedErrors(10_000, 2, 1).gain() <= 1 / 10_000 / economics.SLACK
 
 
 def test_close_is_a_tenth_and_a_little() -> None:
@@ -117,15 +103,6 @@ def test_answers_until_a_bound_is_close(error: float) -> None:
 def test_a_smaller_level_takes_more_answers_and_what_is_close_at_once_the_least() -> None:
     assert answers_until_close(0.1, LEVEL / 100) > answers_until_close(0.1, LEVEL)
     assert answers_until_close(1.0, LEVEL) == economics.FIRST
-
-
-def test_the_bound_to_be_expected_is_that_of_the_counts_to_come() -> None:
-    assert expected_bound(0.1, LEVEL, 1_000) == error_bound(100, 1_000, LEVEL)
-    assert expected_bound(0.1, LEVEL, 500, (30, 200)) == error_bound(80, 700, LEVEL)
-    assert expected_bound(0.3, LEVEL, 0, (5, 40)) == error_bound(5, 40, LEVEL), "what is counted stays"
-    bounds = [expected_bound(0.1, LEVEL, rows) for rows in (0, 100, 1_000, 10_000)]
-    assert bounds == sorted(bounds, reverse=True)
-    assert bounds[0] == 1
 
 
 # --- evidence

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 
 import fidelitree as ft
 from fidelitree.runs import economics, frontier_of_attempts
@@ -79,8 +80,17 @@ def test_what_was_found_on_the_way_stays_where_it_is_clearly_better(monkeypatch:
         )
 
 
-def test_of_a_hundred_equal_classes_no_large_tree_has_a_bound_that_says_nothing() -> None:
+@pytest.mark.parametrize(("classes", "labels"), [(100, 2_000), (1_000, 1_000)])
+def test_of_many_equal_classes_no_tree_has_a_bound_that_says_nothing(classes: int, labels: int) -> None:
     """Bounds of 1 once counted as close to an error of .9, and every test ended at once."""
     space = ft.ProductSpace([ft.Numeric("u", 0, 1)])
-    found = ft.frontier(lambda rows: np.minimum(rows["u"] * 100, 99).astype(str), space, max_queries=2_000, seed=0)
-    assert [point.leaves for point in found if point.error_bound == 1 and point.leaves > 8] == []
+
+    def part(rows: Any) -> Any:
+        return np.char.add("part ", np.floor(rows["u"] * classes).astype(int).astype(str))
+
+    found = ft.frontier(part, space, max_queries=labels, seed=0)
+    assert found[-1].leaves == 64
+    assert [point.leaves for point in found if point.error_bound == 1] == []
+    if found[0].leaves > 1:
+        with pytest.raises(ft.ParameterError, match=rf"leaves must be at least {found[0].leaves}, .*; got 1 - "):
+            found.at(leaves=1)

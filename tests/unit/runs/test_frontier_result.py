@@ -6,8 +6,9 @@ import json
 import pickle
 import shutil
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import fidelitree as ft
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+SQUARE = ft.ProductSpace([ft.Numeric(name, 0, 1) for name in "ab"])
 LIMITS = {"max_leaves": 8, "max_queries": 600}
 
 
@@ -69,6 +71,39 @@ def test_a_point_is_picked_by_size_error_or_price(curve: ft.Frontier) -> None:
     assert curve.at(price=0.0).leaves == sizes[-1]
     assert curve.at(price=1.0).leaves == 1
     assert curve.knee.leaves == curve.at(price=0.005).leaves
+
+
+@pytest.fixture(scope="module")
+def steep(folder: Path) -> ft.Frontier:
+    """A sum of two numbers, which every leaf follows better."""
+    return ft.frontier(steps, SQUARE, max_queries=4_000, journal=folder / "steep.db")
+
+
+def steps(batch: Any) -> Any:
+    return np.floor(4 * batch["a"] + 4 * batch["b"]).astype(int)
+
+
+def test_sizes_between_those_that_are_listed_can_be_picked(steep: ft.Frontier) -> None:
+    listed, every = {point.leaves for point in steep}, {point.leaves for point in steep.points}
+    assert len(listed) <= 9
+    assert listed < every
+    assert len(every & set(range(1, 33))) > 20
+    assert [row["leaves"] for row in steep.rows()] == sorted(listed)
+    between = steep.at(leaves=22)
+    assert between.leaves in {20, 21, 22}
+    assert steep.at(leaves=13).error_bound >= between.error_bound
+    assert steep.at(epsilon=between.error_bound).leaves <= between.leaves
+    fresh = SQUARE.draw(20_000, seed=1)
+    for point in steep.points:
+        assert (point.tree.predict(fresh) != steps(fresh)).mean() < point.error_bound + 0.01
+
+
+def test_sizes_between_are_stored_and_verified(steep: ft.Frontier, tmp_path: Path) -> None:
+    steep.at(leaves=22).save(tmp_path)
+    again = ft.Frontier.load(tmp_path)
+    assert [point.leaves for point in again.points] == [point.leaves for point in steep.points]
+    assert str(again) == str(steep)
+    assert ft.verify(tmp_path).holds
 
 
 def test_what_cannot_be_picked_is_named(curve: ft.Frontier) -> None:

@@ -18,7 +18,7 @@ from fidelitree.trees.tree import Tree
 
 EFFORT = Effort(0.1, 10_000, 50)
 CONSTANT = Tree.constant(ProductSpace.bernoulli(2), 0)
-LEARNT, LEARNING = PairedErrors(4_000, 400, 400, 0), PairedErrors(4_000, 800, 400, 600)
+LEARNT, LEARNING = PairedErrors(4_000, 400, 400), PairedErrors(4_000, 800, 400)
 
 
 def learning(
@@ -36,11 +36,9 @@ def learning(
     return Learning(EFFORT, loop)
 
 
-def test_few_leaves_take_more_of_everything() -> None:
+def test_few_leaves_may_take_more_answers() -> None:
     queries, leaves = EFFORTS["queries"], EFFORTS["leaves"]
-    assert leaves.gain < queries.gain
     assert leaves.most > queries.most
-    assert leaves.steps > queries.steps
 
 
 @pytest.mark.parametrize(("known", "left"), [(0, 10_000), (9_999, 1), (10_000, 0), (12_000, 0)])

@@ -561,3 +561,11 @@ def test_a_category_that_only_test_rows_have_is_answered_like_one_never_seen() -
 def test_the_population_of_these_tests_is_no_product() -> None:
     assert len(PEOPLE[0]["age"]) == len(PEOPLE[1])
     assert PEOPLE[1].sum() == pytest.approx(1)
+
+
+def test_a_tree_may_have_more_leaves_where_labels_are_many() -> None:
+    """Three hundred labels take as many leaves, and a number as many cuts as there are borders between them."""
+    space = ft.ProductSpace([ft.Numeric("x", 0, 1), ft.Boolean("a")])
+    found = ft.distill(lambda batch: np.floor(batch["x"] * 300).astype(int).astype(str), space, delta=DELTA, seed=1)
+    assert found.certificate.holds
+    assert 260 <= found.tree.size <= 400

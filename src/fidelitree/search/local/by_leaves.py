@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.search.local.compiled import Compiled, compiled
+from fidelitree.search.local.splits import SLACK
 from fidelitree.trees.curve import min_plus
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from fidelitree.trees.nested import Nested
 
 Places = NDArray[np.intp]
-
-SLACK = 1e-9
 
 
 class RowPrunings:

@@ -32,7 +32,7 @@ Bools = NDArray[np.bool_]
 
 MOST_BINS = 1 << 16
 Rows = NDArray[np.int32]
-GROUPS = 200  # of one ordered feature
+GROUPS = 200  # of one ordered feature, or two for each label
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +68,11 @@ class Coded:
     def classes(self) -> int:
         """One more than the largest label code."""
         return int(self.codes.max()) + 1
+
+    @property
+    def groups(self) -> int:
+        """The most groups of a feature: inside one of them there is a single cut, so many labels need many."""
+        return max(GROUPS, 2 * self.classes)
 
     @cached_property
     def total(self) -> float:
@@ -122,10 +127,10 @@ def binned_columns(inner: NDArray[Any], features: Sequence[int], bins: Bins) -> 
 def groups_of(coded: Coded, feature: int) -> NDArray[np.intp]:
     """The group of each bin, counted from 0: neighbouring bins of about equal weight, where there are very many."""
     size = coded.sizes[feature]
-    if not coded.ordered[feature] or size <= GROUPS:
+    if not coded.ordered[feature] or size <= coded.groups:
         return np.arange(size)
     below = np.cumsum(np.bincount(coded.bins[feature], coded.weights, minlength=size))
-    share = (np.concatenate([[0.0], below[:-1]]) * (GROUPS / below[-1])).astype(np.intp)
+    share = (np.concatenate([[0.0], below[:-1]]) * (coded.groups / below[-1])).astype(np.intp)
     return np.concatenate([[0], np.cumsum(np.diff(share) > 0)])
 
 

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.search.local.coded import GROUPS, Coded
 from fidelitree.search.local.grown import CART, Grown, Shape, flat, words_of
 from fidelitree.search.local.splits import xlogx_up_to
 from fidelitree.trees import kernels
 
 if TYPE_CHECKING:
     from fidelitree.asking.limits import Watch
-    from fidelitree.search.local.coded import Codes
+    from fidelitree.search.local.coded import Coded, Codes
     from fidelitree.search.local.splitmix import Splitmix
     from fidelitree.spaces.features import Test
     from fidelitree.trees.nested import Nested
@@ -46,7 +45,7 @@ class Compiled:
             np.array(features, np.int32),
             xlogx_up_to(len(coded.codes)),
             coded.classes,
-            GROUPS,
+            coded.groups,
         )
         self._open(table, words_of(coded.sizes), coded.classes, watch)
 

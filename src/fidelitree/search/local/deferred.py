@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.search.local.grown import CART
 from fidelitree.search.local.iterated import Refiner
 from fidelitree.search.local.moves import engine
 from fidelitree.trees.nested import Nested, leaf_codes
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 PRICES = 3
 """Prices of a deferred input that are tried."""
-_LEAVES = 400  # of CART's tree, along which rows are spread
 _FIRST, _LEAST, _MOST = 4.0, 1.2, 0.5  # the first and the lowest price, over epsilon; the highest
 _AIM = 0.75  # of epsilon: errors on the rows that a tree was fitted to, which are fewer than on others
 _FOLLOWS, _FARTHEST = 0.7, 1.5  # the price goes with this power of the errors, at most by this factor at a time
@@ -79,7 +79,7 @@ def _error(rows: Coded, code: int, tree: Nested) -> float:
 
 def spread(rows: Coded, watch: Watch) -> NDArray[np.intp]:
     """All rows in the order of the leaves of a large tree."""
-    tree = _numbered(engine(rows, None, watch).cart(_LEAVES).nested())
+    tree = _numbered(engine(rows, None, watch).cart(CART).nested())
     return np.argsort(leaf_codes(tree, rows.says_yes, len(rows.codes)), kind="stable")
 
 

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from fidelitree.trees.nested import Nested
 
 _ROUND = 150  # proposals between two looks at the curve
-_MOST = 300  # leaves beyond which no small tree is to be hoped for
-_SHADOWED = 200  # leaves of the tree that tells which features matter
 _CHEAPER, _DEARER = 0.87, 1.1  # how the price of a leaf follows the error of the tree that it led to
 
 
@@ -72,7 +70,7 @@ class Refiner:
         self._features: list[int] | None = None  # all
         self._engine = engine(rows, None, watch)
         self._curve = BestByLeaves(rows, held, watch)
-        self._curve.add(self._engine.cart(CART))
+        self._curve.add(self._engine.cart(max(CART, 2 * rows.classes)))
         if held is not None:
             self.leave_out_noise(1.0)
         self._tree: Grown | None = None
@@ -80,7 +78,7 @@ class Refiner:
 
     def leave_out_noise(self, share: float) -> None:
         """From now on look at `relevant` features only; what is known stays known."""
-        self._features = relevant(self._rows, _SHADOWED, self._stream, self._watch, share)
+        self._features = relevant(self._rows, CART, self._stream, self._watch, share)
         self._engine = engine(self._rows, self._features, self._watch)
 
     def points(self) -> list[Point]:
@@ -100,7 +98,7 @@ class Refiner:
             steps -= _ROUND
             if not self._exactly(error):
                 # A tree with too many leaves to be read is no reason to pay for still more of them.
-                price *= _CHEAPER if share > error and self._tree.leaves < _MOST else _DEARER
+                price *= _CHEAPER if share > error and self._tree.leaves < CART else _DEARER
 
     def improve_at(self, leaves: int, steps: int) -> None:
         """Make so many proposals to trees with about so many leaves, at the price that a leaf has there."""

@@ -17,7 +17,7 @@ from fidelitree.search.local.compiled import Compiled, compiled
 from fidelitree.search.local.grown import CART, Grown, flat, words_of
 from fidelitree.search.local.node import Grower, Leaf, Node, Split, cart, inner, nested, paying, replace, split
 from fidelitree.search.local.polish import Polisher
-from fidelitree.search.local.splits import IMPURITIES, Impurity, Splits, entropy, gini
+from fidelitree.search.local.splits import IMPURITIES, SLACK, Impurity, Splits, entropy, greedy_impurity
 
 if TYPE_CHECKING:
     from fidelitree.asking.limits import Watch
@@ -31,7 +31,6 @@ _ANY = 0.2  # how often a feature is drawn first, however little it explains alo
 _TOP, _FEW = 25, 3  # best tests that one is drawn from, of all features and of one
 _POLISHED = 0.4  # polishing costs as much as two proposals, and fits noise where rows are few
 _HOPE = 1.3  # a proposal that costs more than this is not polished
-_SLACK = 1e-9
 
 
 class Reference:
@@ -39,14 +38,15 @@ class Reference:
 
     def __init__(self, coded: Coded, features: Sequence[int], watch: Watch) -> None:
         self._splits, self._words = Splits(Grouped(coded, features, watch)), words_of(coded.sizes)
+        self._impurity = greedy_impurity(coded.classes)
 
     def cart(self, most: int) -> Grown:
         """CART's tree with at most so many leaves."""
-        return grown(cart(self._splits, most, gini), self._words)
+        return grown(cart(self._splits, most, self._impurity), self._words)
 
     def fit(self, tree: Nested, price: float) -> Grown:
         """A tree fitted to all rows, its leaves grown on, both as far as it pays at this price of a leaf."""
-        grower = Grower(self._splits, price, gini)
+        grower = Grower(self._splits, price, self._impurity)
         return grown(_extended(Polisher(self._splits.grouped, price).fit(tree), grower), self._words)
 
     def descend(self, tree: Grown, price: float, steps: int, stream: Splitmix, polished: bool) -> tuple[Grown, int]:
@@ -59,7 +59,7 @@ class Reference:
             made += 1
             path, old = inner(node, stream.below(node.leaves - 1))
             new = moves.propose(old)
-            if polisher.cost(new) <= polisher.cost(old) + _SLACK:
+            if polisher.cost(new) <= polisher.cost(old) + SLACK:
                 node = replace(node, path, new)
         return grown(node, self._words), made
 

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fidelitree.search.local.node import Leaf, Node, Shape, Split, below, leaf, paying, split
+from fidelitree.search.local.splits import SLACK
 from fidelitree.spaces.features import AtMost, IsIn, Test
 from fidelitree.trees.predict import leaf_values
 
 if TYPE_CHECKING:
     from fidelitree.search.local.coded import Bools, Floats, Grouped, Rows
-
-_SLACK = 1e-9
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class Polisher:
         gain = np.where(right[1][care], 1.0, -1.0) * coded.weights.take(rows)
         now = float(gain[coded.says_yes(node.test, rows)].sum())
         value, test = self._best(rows, gain)
-        if value <= now + _SLACK:
+        if value <= now + SLACK:
             return node
         test = self.grouped.centred(test, rows, coded.says_yes(test, rows))
         return self.refit((test, node.no, node.yes), node.rows, node.counts)

@@ -1,14 +1,15 @@
 """The tests a node may ask, and how well each divides its rows.
 
 Ordered features offer every threshold. Unordered ones offer every single value, and sets of values: all of them up
-to 10 values; beyond, the values are put in order of the share of a class, for each of the first 16 classes, and divided
-like an ordered feature, which for two classes loses nothing whatever the (concave) impurity. An impurity is a mass, not
-a share: summed over both sides of a split it is what the split leaves unexplained. Its lines are classes, entries of a
-line are the splits.
+to 10 values; beyond, the values are put in order of the share of a class, for each of the first 16 classes, and
+divided like an ordered feature, which for two classes loses nothing whatever the (concave) impurity. Of many classes
+fewer orders are tried. An impurity is a mass, not a share: summed over both sides of a split it is what the split
+leaves unexplained. Its lines are classes, entries of a line are the splits.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -22,12 +23,11 @@ from fidelitree.spaces.features import AtMost, IsIn, Test
 
 Impurity = Callable[[Floats], Floats]
 
-DIRECTIONS = 16  # labels, the first that came, by whose share values are put in order: each takes a look at all tests
+MANY = 16  # labels: of more, fewer orders of values are tried, since each look counts all labels
 _TINY = 1e-300  # keeps an empty side from dividing 0 by 0
-_TOLERANCE = 1e-9
-_OFTEN = 1 << 14  # rows of the tables that are kept
-_LOG_2 = 0.6931471805599453
-_HALF_ROOT = 0.7071067811865476
+SLACK = 1e-9  # of counts and costs: closer ones are equal
+_LOG_2 = math.log(2)
+_HALF_ROOT = math.sqrt(0.5)
 
 
 def gini(side: Floats) -> Floats:
@@ -72,13 +72,13 @@ def xlogx(values: Floats) -> Floats:
 
 
 def xlogx_up_to(most: int) -> Floats:
-    """The same of 0, 1, 2 and so on; small tables are wanted again and again."""
-    return _first_numbers()[: most + 1] if most < _OFTEN else xlogx(np.arange(most + 1.0))
+    """The same of 0, 1, 2 and so on; they are wanted again and again, of more numbers as rows come in."""
+    return _below_power(most.bit_length())[: most + 1]
 
 
 @cache
-def _first_numbers() -> Floats:
-    return xlogx(np.arange(float(_OFTEN)))
+def _below_power(bits: int) -> Floats:
+    return xlogx(np.arange(2.0**bits))
 
 
 def errors(side: Floats) -> Floats:
@@ -87,6 +87,11 @@ def errors(side: Floats) -> Floats:
 
 
 IMPURITIES: tuple[Impurity, ...] = (gini, root, entropy)
+
+
+def greedy_impurity(classes: int) -> Impurity:
+    """What greedy growth goes by: Gini's index would peel many labels off one by one, entropy parts them evenly."""
+    return entropy if classes > MANY else gini
 
 
 class Splits:
@@ -108,7 +113,7 @@ class Splits:
         shared = wide if two else wide & (widths > ALL_SUBSETS)
         self._shared = np.flatnonzero(shared[grouped.owner])
         self._before = np.cumsum(shared)[grouped.owner[self._shared]] - 1
-        self._directions = range(1) if two else range(min(grouped.classes, DIRECTIONS))
+        self._directions = range(1) if two else range(min(grouped.classes, max(1, MANY**2 // grouped.classes)))
         sets = [np.full(_subsets(int(widths[feature])).shape[1], feature) for feature in self._all]
         ranked = [grouped.owner[self._shared]] * len(self._directions)
         self.features = np.concatenate(
@@ -132,7 +137,7 @@ class Splits:
             here = histogram[:, self._shared]
             mass = here.sum(axis=0)
             for code in self._directions:
-                share = here[code] / np.maximum(mass, _TOLERANCE)
+                share = here[code] / np.maximum(mass, SLACK)
                 order = np.lexsort((share, self._before))
                 orders.append(order)
                 parts.append(np.cumsum(here[:, order], axis=1) - counts[:, None] * self._before)
@@ -210,7 +215,7 @@ class Menu:
 def _scores(left: Floats, counts: Floats, impurity: Impurity) -> Floats:
     scores = impurity(left) + impurity(counts[:, None] - left)
     mass, total = left.sum(axis=0), counts.sum()
-    scores[(mass <= _TOLERANCE * total) | (mass >= total * (1 - _TOLERANCE))] = np.inf
+    scores[(mass <= SLACK * total) | (mass >= total * (1 - SLACK))] = np.inf
     return scores
 
 

@@ -10,7 +10,7 @@
 #include <setjmp.h>
 
 enum { GINI, ROOT, ENTROPY };
-enum { ALL_SUBSETS = 10, DIRECTIONS = 16, DEEPEST = 100, FEW_ROWS = 512, BLOCK = 16 };
+enum { ALL_SUBSETS = 10, MANY = 16, DEEPEST = 100, FEW_ROWS = 512, BLOCK = 16 };
 #define SLACK 1e-9
 
 enum { BINS, CODES, SIZES, ORDERED, CHOSEN, XLOGX, TABLE_ARRAYS };
@@ -170,6 +170,12 @@ static inline int passes(const Search *s, Test test, int32_t row)
 static inline int few(const Search *s, int32_t count)
 {
     return !s->table->ones && count <= FEW_ROWS;
+}
+
+/* What greedy growth goes by. */
+static inline int greedy(const Search *s)
+{
+    return s->table->classes > MANY ? ENTROPY : GINI;
 }
 
 static inline double cost(const Search *s, int32_t node)

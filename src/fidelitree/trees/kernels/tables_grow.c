@@ -148,7 +148,7 @@ int32_t extend(Search *s, int32_t node)
 {
     Node here = s->arena.nodes[node];
     if (here.test.feature < 0) {
-        grow_leaf(s, s->rows, node, NULL, 0, GINI);
+        grow_leaf(s, s->rows, node, NULL, 0, greedy(s));
         return node;
     }
     extend(s, here.no);
@@ -174,8 +174,8 @@ static Open opened(Search *s, int32_t node, int32_t *table)
         histogram(s, seen.rows, seen.count, table);
         seen.table = table;
     }
-    if (offers(s, &seen, GINI, -1, &open.offer, 1))
-        open.gain = impurity_of(s, counts_of(s, node), GINI) - open.offer.score;
+    if (offers(s, &seen, greedy(s), -1, &open.offer, 1))
+        open.gain = impurity_of(s, counts_of(s, node), greedy(s)) - open.offer.score;
     return open;
 }
 
@@ -223,7 +223,7 @@ int32_t best_first(Search *s, int32_t rows, int32_t most)
         Node here = s->arena.nodes[open[best].node];
         int32_t node = open[best].node;
         Seen seen = {NULL, s->rows + here.begin, counts_of(s, node), here.end - here.begin, 0, 0};
-        Test test = divide(s, open[best].offer, &seen, GINI);
+        Test test = divide(s, open[best].offer, &seen, greedy(s));
         int32_t fail = part_rows(s, test, s->rows + here.begin, seen.count);
         int32_t no = side_leaves(s, s->rows, node, fail);
         s->arena.nodes[node].test = test;

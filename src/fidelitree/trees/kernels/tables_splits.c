@@ -363,7 +363,8 @@ int offers(Search *s, Seen *seen, int impurity, int32_t only, Offer *top, int mo
         if (!t->ordered[t->chosen[c]] && groups > 3 && groups <= ALL_SUBSETS && !two)
             subsets(&l, c);
     }
-    const int32_t directions = two ? 1 : t->classes < DIRECTIONS ? t->classes : DIRECTIONS;
+    const int32_t looks = t->classes < MANY ? t->classes : MANY * MANY / t->classes;
+    const int32_t directions = two || !looks ? 1 : looks;
     for (int32_t k = 0; k < directions; k++)
         for (int32_t c = first; c < last; c++) {
             int32_t groups = t->first_group[c + 1] - t->first_group[c];

@@ -66,6 +66,16 @@ def test_both_ways_find_the_same_trees(seed: int, monkeypatch: pytest.MonkeyPatc
     assert found(rows, seed) == fast
 
 
+@needed
+def test_both_ways_grow_alike_where_labels_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(0)
+    bins = random.integers(60, size=(2, 500)).astype(np.uint16)
+    rows = Coded(bins, [False, True], [60, 60], bins[0].astype(np.intp) // 2, np.ones(500))
+    fast = found(rows, 0)
+    monkeypatch.setattr(kernels, "compiled", False)
+    assert found(rows, 0) == fast
+
+
 def refined(seed: int) -> list[Any]:
     """What a short search makes of trees over bits."""
     rows, random = rows_of(seed), np.random.default_rng(seed)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import reference
 from fidelitree.search.local import coded as grouping
 from fidelitree.search.local.coded import Coded, Grouped
-from fidelitree.search.local.splits import DIRECTIONS, IMPURITIES, Splits, errors, gini
+from fidelitree.search.local.splits import IMPURITIES, MANY, Splits, entropy, errors, gini, greedy_impurity
 from fidelitree.spaces.features import AtMost, IsIn
 from fidelitree.spaces.features import Test as FeatureTest
 from labelled import coded_rows
@@ -149,9 +149,20 @@ def test_counts_are_those_of_the_rows(coded: Coded) -> None:
 
 
 def test_of_very_many_labels_only_some_put_values_in_order() -> None:
-    """Each label's order takes a look at all tests: a thousand of each would take an hour."""
+    """Each label's order takes a look at all tests, and each look counts all labels: of many one order is enough."""
     values = np.arange(40)
-    coded = Coded(values[None].astype(np.uint16), [False], [40], values, np.ones(40))
-    _, scores, tests = look(coded)
-    assert len(tests) == 40 + 40 * DIRECTIONS
+    for labels in (12, MANY, 40):
+        coded = Coded(values[None].astype(np.uint16), [False], [40], values % labels, np.ones(40))
+        _, scores, tests = look(coded)
+        assert len(tests) == 40 + 40 * min(labels, MANY**2 // labels)
     assert isinstance(tests[int(scores.argmin())], IsIn)
+
+
+def test_many_labels_are_parted_evenly() -> None:
+    """Of equal labels, Gini's index likes every division as much; a tree that peels them off is as deep as large."""
+    sides = np.array([[2.0, 2.0], [0.0, 2.0], [0.0, 0.0], [0.0, 0.0]])  # one label of four, and two of them
+    whole = np.full((4, 1), 2.0)
+    index, even = (impurity(sides) + impurity(whole - sides) for impurity in (gini, entropy))
+    assert index[0] == index[1]
+    assert even[1] < even[0]
+    assert (greedy_impurity(MANY), greedy_impurity(MANY + 1)) == (gini, entropy)
