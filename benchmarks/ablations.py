@@ -27,7 +27,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
@@ -36,13 +36,12 @@ import numpy as np
 import fidelitree as ft
 from benchmarks import depth
 from benchmarks.paired import BITS, _common, _distilled, _model, _of_curves, ratio
-from fidelitree.runs import economics, learning, loop
+from fidelitree.runs import distill, economics, learning, loop
 from fidelitree.runs.coverage_goal import CoverageGoal
 from fidelitree.runs.epsilon_goal import EpsilonGoal
 from fidelitree.runs.learning import EverySize
 from fidelitree.runs.loop import Candidate, Focus, Loop
 from fidelitree.runs.outcome import AsItIs
-from fidelitree.runs.portions import Growing
 from fidelitree.search import archive
 from fidelitree.search.bits import junta
 from fidelitree.search.bits.learner import BitLearner
@@ -202,6 +201,7 @@ MECHANISMS = {
     "the best candidate at once": Ablation(BOTH, [Change(EpsilonGoal, "open", _open_at_once)]),
     "no substitutes": Ablation(BOTH, [Change(EpsilonGoal, "_substitutes_of", lambda goal, run, tree: AsItIs(tree))]),
     "no waiting for fewer leaves": Ablation(BOTH, [Change(EpsilonGoal, "_pays_to_wait", lambda *_: False)]),
+    "whole tables are pruned, too": Ablation(BITS_ONLY, [Change(EpsilonGoal, "_tabular", lambda *_: False)]),
     "no longer portions for lucky trees": Ablation(
         ("bits", "small", "tables"), [Change(economics, "PART_OF_TEST", 0.0)]
     ),
@@ -226,9 +226,9 @@ def _short(value: Any) -> str:
 
 def _few(name: str, **values: Any) -> dict[str, Ablation]:
     """The portions of a run that ends with one tree."""
-    usual = {"first": economics.FIRST_FEW, "least": economics.LEAST_FEW, "share": economics.PART}
     value = next(iter(values.values()))
-    return {f"{name} = {_short(value)}": Ablation(BOTH, [Change(EpsilonGoal, "portions", Growing(**usual | values))])}
+    changes = [Change(distill, kind, replace(vars(distill)[kind], **values)) for kind in ("FEW", "AS_DRAWN")]
+    return {f"{name} = {_short(value)}": Ablation(BOTH, changes)}
 
 
 def _refit(value: float) -> dict[str, Ablation]:

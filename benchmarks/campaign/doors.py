@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 import fidelitree as ft
 from benchmarks.campaign import dependent, twice, worlds
 from benchmarks.campaign.targets import Case, N, cube, places
+from fidelitree.runs import economics
 from fidelitree.runs.agree import audit
 from fidelitree.runs.agree import diff as compared
 from fidelitree.runs.learning import EFFORTS, Effort

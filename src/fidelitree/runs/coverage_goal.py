@@ -84,7 +84,7 @@ class CoverageGoal(EverySize):
             learning = Learning(self._effort, loop)
             return min(learning.left, learning.until_fit)
         most = max((attempt.samples for _, attempt in self._under_test), default=0)
-        return max(economics.LEAST, economics.PART_OF_TEST * most)
+        return max(economics.FIRST, economics.PART_OF_TEST * most)
 
     def done(self, loop: Loop[str]) -> str | None:
         """Return why the run is over, once nothing is to be gained by more tests."""

@@ -21,7 +21,7 @@ from fidelitree.runs.curve_goal import LastTests
 from fidelitree.runs.deferring import check_deferring, distil_deferring
 from fidelitree.runs.epsilon_goal import TOO_FEW_ROWS, AskAll, EpsilonGoal
 from fidelitree.runs.frontier import frontier
-from fidelitree.runs.frontier_of_attempts import at_the_knee, frontier_of, shortfall
+from fidelitree.runs.frontier_of_attempts import GRID, at_the_knee, frontier_of, shortfall
 from fidelitree.runs.goal import Goal, recorded, result_of
 from fidelitree.runs.influence_goal import InfluenceGoal
 from fidelitree.runs.input_source import Source, source_of
@@ -30,6 +30,7 @@ from fidelitree.runs.known_answers import KnownErrors, exact_error, lists_its_an
 from fidelitree.runs.last_tests import CERTIFIED, put_to_test
 from fidelitree.runs.loop import Loop, RunGoal
 from fidelitree.runs.outcome import Outcome, best_so_far, within
+from fidelitree.runs.portions import AS_DRAWN, FEW
 from fidelitree.runs.session import Session
 from fidelitree.runs.size_grid import LARGEST
 from fidelitree.spaces.draw import seed_of
@@ -233,7 +234,8 @@ def _learnt(counted: Counted, space: World, goal: Goal, observer: Observer) -> D
         outcome, reason = _ended(loop, ended, goal)
     made = result_of(outcome, session, goal, reason)
     known = outcome.error is not None or made.error_bound >= 1  # or nothing was tested: there is no other tree to show
-    return made if known else replace(made, curve=lambda: frontier_of(session, made, outcome, goal))
+    trees = [loop.archive.at(size) for size in GRID] if loop.archive.fitted else []
+    return made if known else replace(made, curve=lambda: frontier_of(session, made, outcome, goal, trees))
 
 
 def _reached(session: Session, outcome: Outcome) -> tuple[Outcome, str]:
@@ -254,9 +256,10 @@ def _run_goal(session: Session, goal: Goal) -> RunGoal[Outcome | AskAll]:
     price = economics.ROUNDS if goal.few_rounds else economics.QUERIES
     if goal.few_leaves:
         price = economics.SMALLEST if goal.smallest else economics.FEW_LEAVES
-    independent = session.source.independent is not None and goal.tolerance is None
-    known = KnownErrors.of(counted) if independent else None
-    return EpsilonGoal(goal.epsilon, price, counted.budget.max_leaves, known)
+    independent = session.source.independent if goal.tolerance is None else None
+    known = None if independent is None else KnownErrors.of(counted)
+    portions = FEW if independent is not None and independent.all_bits else AS_DRAWN
+    return EpsilonGoal(goal.epsilon, price, counted.budget.max_leaves, known, portions)
 
 
 def _session(counted: Counted, source: Source, goal: Goal, observer: Observer) -> Session:

@@ -19,7 +19,9 @@ FIRST = 50  # the first portion, and the smallest once trees are under test; fit
 PART_OF_TEST = 1 / 8  # of the answers that a test has counted: the next portion of it
 PART_IN_HASTE = 1 / 4  # the same where time is short: a portion that time cuts off counts for nothing
 REFIT = 2.0  # times the answers of the last fit: when the archive is fitted again
-FIRST_FEW = 32  # the first portion where a run ends as soon as one tree is good enough
+FIRST_FEW = (
+    32  # the first portion where a run ends as soon as one tree is good enough; where none is chosen, also the smallest
+)
 LEAST_FEW = 16  # the smallest later one
 PART = 1 / 16  # of the answers known: a later one
 REFIT_SOON = 1.25  # times the answers of the last fit: when the archive is fitted again
@@ -58,7 +60,8 @@ AIM = 0.8  # epsilons: a tree that errs more often passes no test of a sensible 
 REFERENCE = 1_000  # inputs, never asked, on which two trees are compared
 SEARCH_FROM = 100  # answers before they are searched where chosen inputs lead to a tree: easy ones are known by then
 NEAR_STEPS = 60  # proposals near each size that the next test is likely to be of
-BETWEEN = 1.2  # times the leaves: between neighbouring sizes that are looked at
+BETWEEN = 1.4  # times the leaves: between neighbouring sizes that are looked at
+FEWER = 0.75  # of the leaves of a tree that is about a whole table: only so few are worth an error
 LARGEST = 256  # leaves of a tree that is looked for
 ROWS_A_LEAF = 5  # answers for each leaf, at least
 HOPELESS_FROM = 8_000  # answers from which on the fall of errors is believed

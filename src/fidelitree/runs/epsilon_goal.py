@@ -21,6 +21,7 @@ from fidelitree.runs.loop import Focus
 from fidelitree.runs.outcome import AsItIs, Outcome
 from fidelitree.runs.portions import FEW, InRounds
 from fidelitree.runs.size_grid import LARGEST, near, sizes_up_to
+from fidelitree.search.bits.junta import crowds
 from fidelitree.search.exact_growth import as_grown
 from fidelitree.search.optimal.affordable import PATIENT, QUICK
 from fidelitree.search.optimal.substitutes import Prunings, SmallestSubstitutes
@@ -70,15 +71,20 @@ class Opening:
 class EpsilonGoal:
     """A tree with an error of at most epsilon; of several, that whose labels and leaves cost least."""
 
-    portions: Portions = FEW
+    portions: Portions
     refit = economics.REFIT_SOON
     compares = False
 
     def __init__(
-        self, epsilon: float, price: Price, max_leaves: int | None = None, known: KnownErrors | None = None
+        self,
+        epsilon: float,
+        price: Price,
+        max_leaves: int | None = None,
+        known: KnownErrors | None = None,
+        portions: Portions = FEW,
     ) -> None:
         """``known`` knows the errors of trees without a label, where the target lists its answers."""
-        self._few_rounds = price.a_round > 0
+        self._few_rounds, self.portions = price.a_round > 0, portions
         if self._few_rounds:
             self.portions, self.refit = InRounds(epsilon), 1.0  # each round is long enough for another fit
         self.epsilon, self._price, self._max_leaves, self._known = epsilon, price, max_leaves, known
@@ -283,14 +289,23 @@ class EpsilonGoal:
 
     def _prunings(self, loop: Loop[Outcome | AskAll], attempt: Attempt) -> Iterator[tuple[int, Option]]:
         """Substitutes for a certified tree by their leaves, up to the first that is certified, too."""
+        tree = attempt.tree
         disagreements = self._of(loop, attempt).disagreements[: self._max_leaves]
+        tabular = loop.counted.space.all_bits and self._tabular(tree)
+        kept = economics.FEWER * tree.size if tabular else math.inf
         for leaves, lost in enumerate(disagreements.tolist(), start=1):
-            if lost < self.epsilon:
+            if lost < self.epsilon and not kept < leaves < tree.size:
                 way = self._left(loop, attempt, lost, leaves)
                 if way.rows < math.inf:
                     yield leaves, way
                 if not way.rows:
                     return
+
+    def _tabular(self, tree: Tree) -> bool:
+        """Whether a tree is about the whole table of its bits: it has no structure that an error would make simpler."""
+        if self._max_leaves is not None or self._price.long_search:
+            return False
+        return crowds(tree.size, len(set(tree.feature.tolist()) - {-1}))
 
     def _pays_to_wait(self, loop: Loop[Outcome | AskAll], way: Option) -> bool:
         asked = loop.counted.asked

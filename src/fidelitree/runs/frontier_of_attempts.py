@@ -1,21 +1,24 @@
 """The frontier that a run of `distill` leaves behind: what its attempts certify at every size, without a label more.
 
-All attempts of a run hold together, so each tree that was tested is a point. A pruning that disagrees with a tested
-tree on d of the inputs, which is known exactly, has an error that is higher by d at most.
+All attempts of a run hold together, so each tree that was tested may be a point. A tree that disagrees with a tested
+one on d of the inputs, which is known exactly, has an error that is higher by d at most: a pruning of it, or the tree
+that the archive has of a size. There is a point for each size that `frontier` has, as far as it is better than those
+below it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fidelitree.display.wording import at_most
 from fidelitree.display.wording import leaves as in_words
+from fidelitree.exact.paths import disagreement
 from fidelitree.runs.frontier_result import PRICE, Frontier
 from fidelitree.runs.goal import Goal, result_of
 from fidelitree.runs.outcome import Outcome
-from fidelitree.runs.size_grid import sizes_up_to
+from fidelitree.runs.size_grid import LARGEST, sizes_up_to
 from fidelitree.search.optimal.substitutes import Prunings
 
 if TYPE_CHECKING:
@@ -23,16 +26,20 @@ if TYPE_CHECKING:
     from fidelitree.runs.result import Distillation
     from fidelitree.runs.session import Session
 
-_ATTEMPTS, _LEAVES = 3, 256  # attempts with the smallest bounds, and leaves of a tree, whose prunings are looked at
-_BESIDE, _CLOSE = 0.8, 1.1  # of another tree's leaves, or of its bound: that is much the same
+_ATTEMPTS, _LEAVES = (
+    3,
+    256,
+)  # attempts with the smallest bounds, and leaves of a tree, beside which others are looked at
+GRID = sizes_up_to(LARGEST)
 _TOLD = 3  # sizes that a reason speaks of
 
 
-def frontier_of(session: Session, made: Distillation, outcome: Outcome, goal: Goal) -> Frontier:
-    """The result itself and whatever else is certified."""
-    best = _best_of_each_size(session)
+def frontier_of(session: Session, made: Distillation, outcome: Outcome, goal: Goal, trees: Sequence[Tree]) -> Frontier:
+    """The result itself, and what is certified of each size; ``trees`` are those that the archive has."""
+    best = _best_of_each_size(session, trees)
     size, bound = outcome.tree.size, made.error_bound
-    others = [one for one in _curve(best) if one.tree.size < size or (one.tree.size > size and one.error_bound < bound)]
+    listed = [one for one in _curve(best) if one.tree.size in GRID]
+    others = [one for one in listed if one.tree.size < size or (one.tree.size > size and one.error_bound < bound)]
     points = [_point(session, made, one, goal) for one in others]
     return Frontier.of([made, *points], goal.delta, max([size, *best]))
 
@@ -72,9 +79,9 @@ def _reaching(point: Outcome, epsilon: float) -> str:
     return f"{in_words(point.tree.size)} {reach} {at_most(point.error_bound, epsilon)}"
 
 
-def _best_of_each_size(session: Session) -> dict[int, Outcome]:
+def _best_of_each_size(session: Session, trees: Sequence[Tree] = ()) -> dict[int, Outcome]:
     best: dict[int, Outcome] = {}
-    for point in (one for one in _certified(session) if not _outdated(one, session)):
+    for point in _certified(session, trees):
         if point.error_bound < min(1.0, best[point.tree.size].error_bound if point.tree.size in best else 1.0):
             best[point.tree.size] = point
     return best
@@ -89,22 +96,17 @@ def _curve(best: dict[int, Outcome]) -> list[Outcome]:
     return curve
 
 
-def _outdated(point: Outcome, session: Session) -> bool:
-    """Whether it is a pruning, or was found on the way, and the run tests a tree that is no larger and hardly worse."""
-    tests = [one for one in session.attempts.all if one.samples and _BESIDE * one.tree.size <= point.tree.size]
-    itself = any(one.tree == point.tree for one in tests)
-    return not itself and any(one.error_bound <= _CLOSE * point.error_bound for one in tests)
-
-
-def _certified(session: Session) -> Iterator[Outcome]:
+def _certified(session: Session, trees: Sequence[Tree]) -> Iterator[Outcome]:
     attempts, space = session.attempts, session.source.masses
     tested: list[Attempt] = sorted((one for one in attempts.live if one.samples), key=lambda one: one.error_bound)
     for place, one in enumerate(tested):
         yield Outcome(one.tree, one, 0.0)
         if space is not None and place < _ATTEMPTS and 1 < one.tree.size <= _LEAVES:
             prunings = Prunings(one.tree, space)
-            for size in sizes_up_to(one.tree.size)[:-1]:
+            for size in (size for size in GRID if size < one.tree.size):
                 yield Outcome(prunings.with_leaves(size), one, float(prunings.disagreements[size - 1]))
+            for tree in (tree for tree in trees if tree.size < one.tree.size):
+                yield Outcome(tree, one, disagreement(tree, one.tree, space))
 
 
 def _point(session: Session, made: Distillation, outcome: Outcome, goal: Goal) -> Distillation:

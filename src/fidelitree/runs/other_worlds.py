@@ -12,7 +12,7 @@ import numpy as np
 
 from fidelitree.certificates.confusion import FEW
 from fidelitree.display.wording import at_least, leaves
-from fidelitree.runs.economics import READABLE
+from fidelitree.runs.size_grid import LARGEST
 from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.spaces.blends import Blend, check_blend
 from fidelitree.spaces.mixture import Mixture
@@ -28,7 +28,7 @@ def hint(found: Distillation) -> str:
     if epsilon is None or found.tree.defers or space.independent is None:
         return ""
     seen = space.independent.seen
-    content = found.certificate.holds and found.leaves <= READABLE
+    content = found.certificate.holds and found.leaves <= LARGEST
     if content or seen is None or len(seen) < FEW or found.leaves == 1:
         return ""
     product = space.product

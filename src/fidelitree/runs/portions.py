@@ -77,3 +77,5 @@ DOUBLING = Growing(first=economics.FIRST, least=economics.FIRST, share=1.0)
 """Where every size learns."""
 FEW = Growing(first=economics.FIRST_FEW, least=economics.LEAST_FEW, share=economics.PART)
 """Where labels are dear."""
+AS_DRAWN = Growing(first=economics.FIRST_FEW, least=economics.FIRST_FEW, share=economics.PART_OF_TEST)
+"""The same where all inputs are taken as they are drawn: a look at the trees saves few of them."""

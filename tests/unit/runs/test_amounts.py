@@ -44,8 +44,8 @@ def test_what_was_paid_is_in_the_journal_and_a_limit_goes_on_from_there(tmp_path
     with pytest.warns(DoubtWarning):
         ended = ft.distill(amount, TABLE, seed=3, journal=tmp_path / "j.db")
     with pytest.warns(DoubtWarning, match=r"\(how far off still agrees\)$"):
-        on = ft.distill(amount, TABLE, seed=3, journal=tmp_path / "j.db", max_queries=900)
-    assert on.reason == "max_queries = 900"
+        on = ft.distill(amount, TABLE, seed=3, journal=tmp_path / "j.db", max_queries=2_000)
+    assert on.reason == "max_queries = 2000"
     assert on.queries.asked > ended.queries.asked
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -17,6 +17,7 @@ from fidelitree.runs.economics import FEW_LEAVES, QUERIES, Belief, Price
 from fidelitree.runs.epsilon_goal import AskAll, EpsilonGoal
 from fidelitree.runs.loop import Candidate, Loop
 from fidelitree.runs.outcome import Outcome
+from fidelitree.runs.size_grid import near
 
 SPACE = ft.ProductSpace.bernoulli(24, 0.3)  # too many inputs to ask about all
 TREE = ft.targets.balanced(SPACE, 3, seed=4)
@@ -321,7 +322,7 @@ def test_before_a_test_portions_are_a_share_of_what_is_known() -> None:
     assert loop.goal.needed(loop) == math.inf
     assert not loop.goal.testing(loop)
     sizes = [loop.goal.portions.rows(known, math.inf) for known in (0, 10, 320, 6_400)]
-    assert sizes == [economics.FIRST_FEW, economics.LEAST_FEW, 10, 200]
+    assert sizes == [economics.FIRST_FEW, economics.LEAST_FEW, 20, 400]
 
 
 def test_only_sizes_that_there_are_answers_for_are_looked_at() -> None:
@@ -329,7 +330,7 @@ def test_only_sizes_that_there_are_answers_for_are_looked_at() -> None:
     assert list(loop.goal.wanted(loop)) == [1]
     rows = loop.source.test(100)
     loop.archive.add(rows, loop.counted.ask(rows, "label"))
-    assert max(loop.goal.wanted(loop)) == 100 // economics.ROWS_A_LEAF
+    assert max(loop.goal.wanted(loop)) == max(size for size in near(30) if economics.ROWS_A_LEAF * size <= 100)
     rows = loop.source.test(1_000)
     loop.archive.add(rows, loop.counted.ask(rows, "label"))
     assert max(loop.goal.wanted(loop)) == 30

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from fidelitree.runs import economics
-from fidelitree.runs.economics import DOUBTFUL, FIRST_ROUND, LEAST_POWER, SPARE, TEACHES, TEST, fall
+from fidelitree.runs.economics import DOUBTFUL, FIRST_ROUND, LEAST_POWER, SPARE, TEACHES, fall
 from fidelitree.runs.portions import DOUBLING, FEW, InRounds, Trend
 from fidelitree.theory.sequential import divergence
 
@@ -44,7 +44,7 @@ def test_a_round_that_teaches_is_a_share_of_what_is_known() -> None:
 def test_a_round_that_tests_takes_what_a_test_is_likely_to_take(error: float) -> None:
     rows = ROUNDS.rows(600, 44, Trend([(600, error)]))
     test = 44 * divergence(0.0, EPSILON) / divergence(error, EPSILON) if error < EPSILON else math.inf
-    assert rows == pytest.approx(max(SPARE * 44, min(test, TEST * 600)))
+    assert rows == pytest.approx(max(SPARE * 44, min(test, 600)))
 
 
 def test_one_error_costs_no_round() -> None:

@@ -65,7 +65,7 @@ _CHANGES = 5  # after which the first tree is grown
 _PROPOSALS = 5  # trees one after the other; then trees of many sizes are tested together
 _ENOUGH = 13_000  # inputs to learn trees of many sizes from, and to test them
 _PATIENCE = 60_000  # inputs, unless a limit is given
-_PORTIONS = Growing(economics.FIRST_FEW, economics.LEAST, economics.PART_OF_TEST)
+_PORTIONS = Growing(economics.FIRST_FEW, economics.FIRST, economics.PART_OF_TEST)
 
 
 def diff(
