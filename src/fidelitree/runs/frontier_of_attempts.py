@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     from fidelitree.certificates.attempts import Attempt
     from fidelitree.runs.result import Distillation
     from fidelitree.runs.session import Session
+    from fidelitree.trees.tree import Tree
 
 _ATTEMPTS, _LEAVES = (
     3,
     256,
-)  # attempts with the smallest bounds, and leaves of a tree, beside which others are looked at
+)  # attempts with the smallest bounds, and leaves of a tree, that others are held against
 GRID = sizes_up_to(LARGEST)
 _TOLD = 3  # sizes that a reason speaks of
 

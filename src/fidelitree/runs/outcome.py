@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fidelitree.runs.economics import SHOWN
 from fidelitree.search.optimal.substitutes import Prunings
 
 if TYPE_CHECKING:
@@ -48,13 +49,14 @@ def best_so_far(attempts: Attempts, space: Weighed | None, max_leaves: int | Non
 
     Of trees that are about as good as the best, by a standard error of it, it is the smallest. Without a space, masses
     are not known, and trees stay as they were tested. Where nothing is good enough, a tree that does not clearly err
-    less often than a constant gives way to it.
+    less often than a constant gives way to it. A standard error is long after few answers: half of the agreement that
+    is certified stays.
     """
     whole = [within(one, space, max_leaves) for one in attempts.live]
     best = min(whole, key=_doubt)
     enough = best.error_bound <= attempts.epsilon
-    near = _variance(best.attempt) ** 0.5 if best.error_bound < 1 else 0.0
-    good = attempts.epsilon if enough else best.error_bound + near
+    near = min(best.error_bound + _variance(best.attempt) ** 0.5, 1 - SHOWN * (1 - best.error_bound))
+    good = attempts.epsilon if enough else near
     options = [_smallest(one.attempt, space, good) for one in whole if one.error_bound <= good]
     chosen = min(options, key=lambda found: (found.tree.size, found.attempt.ledger, found.error_bound))
     return chosen if enough else _or_constant(chosen, attempts)
