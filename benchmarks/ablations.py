@@ -46,7 +46,6 @@ from fidelitree.runs.outcome import AsItIs
 from fidelitree.runs.portions import Growing
 from fidelitree.search import archive
 from fidelitree.search.bits import junta
-from fidelitree.search.bits.learner import BitLearner
 from fidelitree.search.bits.regions import RegionLearner
 from fidelitree.search.inquiry import BitInquiry, Inquiry
 
@@ -193,7 +192,6 @@ BITS_ONLY, BOTH, CURVES, FREE, DEFER = ("bits",), ("bits", "tables"), ("frontier
 MECHANISMS = {
     "no inputs of its own choice": Ablation(BITS_ONLY, [Change(loop, "BitInquiry", lambda *_: Inquiry())]),
     "no tables of juntas": Ablation(BITS_ONLY, [Change(junta, "MOST", -1)]),
-    "no local refinement of the look-ahead": Ablation(BITS_ONLY, [Change(BitLearner, "_refine", lambda *_: None)]),
     "no stars": Ablation(("depth",), [Change(RegionLearner, "_stalled", False)]),
     "no archive beside the inquiry": Ablation(BITS_ONLY, NO_ARCHIVE),
     "no local search in the archive": Ablation(BOTH, [Change(economics, "NEAR_STEPS", 0)]),

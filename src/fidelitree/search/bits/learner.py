@@ -18,21 +18,16 @@ from fidelitree.asking.threads import one_thread
 from fidelitree.search.bits import junta
 from fidelitree.search.bits.conflicts import RelevantCells, distances
 from fidelitree.search.bits.pool import Bits, Codes, Pool
-from fidelitree.search.bits.refined import BitRefiner
 from fidelitree.search.bits.sketch import LabelledRows, Search, predict
 from fidelitree.search.bits.walk import walk
 from fidelitree.search.questions import Ask, Steps, together
 from fidelitree.trees.kernels import compiled
-from fidelitree.trees.nested import size
 
 if TYPE_CHECKING:
     from fidelitree.trees.nested import Nested
 
 SPLIT = 0.5  # what a split costs, in errors
 UNPROVEN = 0.35  # what it costs more on a feature that is not known to matter
-LEAF = 0.7  # what a leaf costs in the local search
-ENOUGH = 96  # answers from which on a local search may do better than looking ahead
-LEAD = 3  # mistakes on new inputs that it must have saved before its tree is used
 SEARCH_ALL = 24  # up to so many features the search looks at all of them
 EARLY_WALKS = 3
 RECENT, LOST = 24, 0.33  # answers, and the share of mistakes among them from which on trees are no good
@@ -69,10 +64,7 @@ class BitLearner:
         self.sketch: Nested | None = None
         self._features, self._random, self._watch, self._parts = features, random, watch, parts
         self._walks, self._together, self._search = 0, side_by_side, Search()
-        self._ahead: Nested | None = None  # what looking ahead has found, and what a local search has made of it
-        self._refined: Nested | None = None
-        self._lead = 0  # mistakes of the first less those of the second
-        self._judged: tuple[Nested | None, bool] = None, False  # the last of these, and whether it is crowded
+        self._judged: tuple[Nested | None, bool] = None, False  # a tree, and whether it is crowded
 
     @property
     def known(self) -> int:
@@ -93,10 +85,9 @@ class BitLearner:
         """Take answers in; which of them the tree had ``wrong``, unless that is known already."""
         wrong = self.wrong(bits, codes) if wrong is None else wrong
         mistaken = bool(wrong.any())
-        if self._ahead is not None:
-            self._compare(predict(self._ahead, bits) != codes, bits, codes)
-            if mistaken:
-                self.pool.stress(bits[wrong])
+        if self.sketch is not None:
+            self._recent.extend(wrong.tolist())
+            self.pool.stress(bits[wrong])
         self._checks += self._checked(bits)
         self.pool.add(bits, codes)
         if mistaken or self._crowded:
@@ -121,12 +112,6 @@ class BitLearner:
         if wrong.any():
             self.refit()
 
-    def _compare(self, missed: NDArray[np.bool_], bits: Bits, codes: Codes) -> None:
-        """What looking ahead missed of new inputs, beside its refined tree, which hides that no small one will do."""
-        self._recent.extend(missed.tolist())
-        if self._refined is not None:
-            self._lead += int(np.count_nonzero(missed) - np.count_nonzero(predict(self._refined, bits) != codes))
-
     @property
     def _lost(self) -> bool:
         """Whether trees keep being wrong; a table that is wrong somewhere may need one more feature."""
@@ -139,10 +124,10 @@ class BitLearner:
 
     @property
     def _crowded(self) -> bool:
-        if self.tabulates or self._ahead is None:
+        if self.tabulates or self.sketch is None:
             return False
-        if self._judged[0] is not self._ahead:
-            self._judged = self._ahead, junta.crowded(self._ahead)
+        if self._judged[0] is not self.sketch:
+            self._judged = self.sketch, junta.crowded(self.sketch)
         return self._judged[1]
 
     def _tabulate(self) -> Steps[bool]:
@@ -192,8 +177,7 @@ class BitLearner:
         self._complete = True
         table = np.empty(1 << len(self.relevant), np.intp)
         table[junta.cells(self.pool.bits, self.relevant)] = self.pool.codes
-        self.sketch = self._ahead = junta.tree(table, self.relevant)
-        self._refined = None
+        self.sketch = junta.tree(table, self.relevant)
 
     def refit(self) -> None:
         """Search for the tree that fits all answers; where its watch ends it, the tree stays as it was."""
@@ -207,21 +191,7 @@ class BitLearner:
         if not (self.relevant or self.all_searched):
             horizon = 1  # nothing is known of so many features
         with nullcontext() if compiled and rows.countable else one_thread():  # only NumPy has threads
-            self._ahead = self._search.fit(rows, horizon, self._ahead, self._watch)
-        self._refined = self._refine(self._ahead) if horizon > 1 else None
-        self.sketch = self._ahead if self._refined is None or self._lead < LEAD else self._refined
-
-    def _refine(self, found: Nested) -> Nested | None:
-        """What a local search makes of a tree: where no small tree fits, a seventh fewer mistakes on new inputs.
-
-        Looking ahead counts errors, so that many tests look alike, and takes the first of them. Where there is a small
-        tree to be found, it finds that sooner. Where an input has been got wrong again (`Pool.stress`), the tree must
-        get it right, and stays as it is.
-        """
-        pool = self.pool
-        if pool.size < ENOUGH or size(found) < 3 or pool.weights.max() > 1:
-            return None
-        return BitRefiner(pool.bits, pool.codes, self._searched, self._watch).cheapest(found, LEAF)
+            self.sketch = self._search.fit(rows, horizon, self.sketch, self._watch)
 
     def _settle_conflicts(self) -> Steps[None]:
         """Two inputs that agree on all relevant features but not in their label show that another one matters."""
