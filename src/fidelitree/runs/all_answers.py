@@ -26,7 +26,7 @@ from fidelitree.runs.result import Distillation
 from fidelitree.search.exact_growth import as_grown, grow_exactly
 from fidelitree.search.labelled import Binning
 from fidelitree.search.local.iterated import Refiner
-from fidelitree.search.optimal.affordable import LISTED, PATIENT, SearchEnded
+from fidelitree.search.optimal.affordable import LISTED, NUMBERS, SearchEnded
 from fidelitree.search.optimal.solve import KnownFunction
 from fidelitree.search.optimal.substitutes import SmallestSubstitutes
 from fidelitree.search.trace import SplitRecord
@@ -106,7 +106,7 @@ def _smallest_substitute(counted: Counted, root: Subfunction, goal: Goal) -> Dis
         labels = labels_inside(perfect.tree, root, counted.space)
         return _result(counted, goal, (perfect.tree, perfect.error), perfect.splits, labels)
     paper = as_grown(perfect.tree, counted.space, counted.watch).tree
-    found = SmallestSubstitutes(perfect.tree, counted.space, [paper], PATIENT, counted.watch)
+    found = SmallestSubstitutes(perfect.tree, counted.space, [paper], NUMBERS, counted.watch)
     leaves = int(np.argmax(found.disagreements <= epsilon)) + 1
     leaves = min(leaves, counted.budget.max_leaves or leaves)
     tree, error = found.with_leaves(leaves), float(found.disagreements[leaves - 1])
