@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 SPLIT = 0.5  # what a split costs, in errors
 SEARCH_ALL = 24  # up to so many features the search looks at all of them
-RECENT, LOST = 24, 0.33  # answers, and the share of mistakes among them from which on trees are no good
+RECENT, LOST = 24, 1 / 3  # answers, and the share of mistakes among them from which on trees are no good
+STALLED = 192  # drawn answers: a target that a look-ahead sees into is known by then
 CHECKS = 12  # answers that could have shown another relevant feature, and did not
 SOON = 4  # times what is known: a table of so many cells will be asked
 
