@@ -24,7 +24,7 @@ Bits = NDArray[np.uint8]
 Codes = NDArray[np.intp]
 Floats = NDArray[np.float64]
 
-CENTRES = 48  # stars of a race that does not end before: two features as good as each other may both be first
+CENTRES = 48  # stars of a race, as two features may both be first; after a quarter of them a region may be given up
 BEHIND = 2.0  # standard errors of a difference from which on a feature is out of the race
 DEPTH = 6  # tests of an input, on average: then one influence is at least variance / DEPTH, and all are DEPTH at most
 
