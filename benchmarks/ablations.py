@@ -263,7 +263,7 @@ NUMBERS = {
     **_number("BETWEEN", BOTH, 1.1, 1.4),
     **_number("SEARCH_FROM", BITS_ONLY, 0, 50, 200),
     **_number("FEWER", BITS_ONLY, 0.375),
-    **_number("SPLIT", BITS_ONLY, 1.0, owners=(learner,)),
+    **_number("SPLIT", BITS_ONLY, 0.5, 1.0, owners=(learner,)),
     **_number("LOST", BITS_ONLY, 2.0, owners=(learner,)),
     **_number("CHECKS", BITS_ONLY, 0, 10**9, owners=(learner,)),
     **_number("SOON", BITS_ONLY, 0, owners=(learner,)),

@@ -27,7 +27,7 @@ from fidelitree.trees.kernels import compiled
 if TYPE_CHECKING:
     from fidelitree.trees.nested import Nested
 
-SPLIT = 0.5  # what a split costs, in errors
+SPLIT = 0.85  # what a split costs, in errors
 SEARCH_ALL = 24  # up to so many features the search looks at all of them
 RECENT, LOST = 24, 1 / 3  # answers, and the share of mistakes among them from which on trees are no good
 STALLED = 192  # drawn answers: a target that a look-ahead sees into is known by then
