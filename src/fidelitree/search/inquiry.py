@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.search.archive import ROWS_A_LEAF
-from fidelitree.search.bits.learner import LOST, SEARCH_ALL, STALLED, BitLearner
+from fidelitree.search.bits.learner import A_LEAF, LOST, SEARCH_ALL, STALLED, BitLearner
 from fidelitree.search.bits.regions import RegionLearner
 from fidelitree.spaces.draw import Stream
 from fidelitree.trees.nested import build, size
@@ -92,7 +91,7 @@ class BitInquiry(Inquiry):
             assert sketch is not None, "a learner that was told something has a tree"
             if sketch is not before:
                 self.tree = build(self._space, sketch, self._book.sorted(), self._book.ranks())
-            if self.known >= BY_HEART and size(sketch) * ROWS_A_LEAF > self.known:
+            if self.known >= BY_HEART and size(sketch) * A_LEAF > self.known:
                 self._ended, self.tree = True, None
 
     def _told(self, inner: NDArray[Any], codes: Codes) -> Steps[None]:

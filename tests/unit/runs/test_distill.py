@@ -125,7 +125,7 @@ def test_where_nothing_varies_there_is_one_leaf() -> None:
 
 def test_a_tree_is_pruned_and_the_sentence_says_so() -> None:
     space = ft.ProductSpace.bernoulli(N, 0.2)
-    target = ft.targets.balanced(space, 4, 5)
+    target = ft.targets.balanced(space, 4, 4)
     results = [ft.distill(target, space, 0.1, seed=seed) for seed in range(8)]
     result = next(result for result in results if result.certificate.differs)
     certificate = result.certificate

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 SPLIT = 0.85  # what a split costs, in errors
 SEARCH_ALL = 24  # up to so many features the search looks at all of them
 RECENT, LOST = 24, 1 / 3  # answers, and the share of mistakes among them from which on trees are no good
+A_LEAF = 6  # answers for each leaf: a tree with fewer has only learnt them by heart
 STALLED = 192  # drawn answers: a target that a look-ahead sees into is known by then
 CHECKS = 12  # answers that could have shown another relevant feature, and did not
 SOON = 4  # times what is known: a table of so many cells will be asked
