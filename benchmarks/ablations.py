@@ -43,7 +43,7 @@ from fidelitree.runs.learning import EverySize
 from fidelitree.runs.loop import Candidate, Focus, Loop
 from fidelitree.runs.outcome import AsItIs
 from fidelitree.search import archive
-from fidelitree.search.bits import junta
+from fidelitree.search.bits import junta, learner
 from fidelitree.search.bits.learner import BitLearner
 from fidelitree.search.bits.regions import RegionLearner
 from fidelitree.search.inquiry import BitInquiry, Inquiry
@@ -191,7 +191,7 @@ BITS_ONLY, BOTH, CURVES, FREE, DEFER = ("bits",), ("bits", "tables"), ("frontier
 MECHANISMS = {
     "no inputs of its own choice": Ablation(BITS_ONLY, [Change(loop, "BitInquiry", lambda *_: Inquiry())]),
     "no tables of juntas": Ablation(BITS_ONLY, [Change(junta, "MOST", -1)]),
-    "no local refinement of the look-ahead": Ablation(BITS_ONLY, [Change(BitLearner, "_refine", lambda *_: None)]),
+    "no look into mistakes": Ablation(BITS_ONLY, [Change(BitLearner, "_explain", lambda *_: iter(()))]),
     "no stars": Ablation(("depth",), [Change(RegionLearner, "_stalled", False)]),
     "no archive beside the inquiry": Ablation(BITS_ONLY, NO_ARCHIVE),
     "no local search in the archive": Ablation(BOTH, [Change(economics, "NEAR_STEPS", 0)]),
@@ -251,6 +251,12 @@ NUMBERS = {
     **_number("NEAR_STEPS", BOTH, 30, 120),
     **_number("BETWEEN", BOTH, 1.1, 1.4),
     **_number("SEARCH_FROM", BITS_ONLY, 0, 50, 200),
+    **_number("FEWER", BITS_ONLY, 0.375),
+    **_number("SPLIT", BITS_ONLY, 0.5, 1.0, owners=(learner,)),
+    **_number("LOST", BITS_ONLY, 2.0, owners=(learner,)),
+    **_number("CHECKS", BITS_ONLY, 0, 10**9, owners=(learner,)),
+    **_number("SOON", BITS_ONLY, 0, owners=(learner,)),
+    **_number("CROWDED", BITS_ONLY, 9.0, owners=(junta,)),
     **_number("SOONEST", CURVES, 1_000, 4_000),
     "GAIN = 0.015": Ablation(FREE, [Change(learning.QUERIES, "gain", 0.015)]),
     "GAIN = 0.06": Ablation(FREE, [Change(learning.QUERIES, "gain", 0.06)]),

@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib.machinery
 import importlib.util
 import sys
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -151,11 +150,6 @@ def main(path: str, calls: int, seed: int) -> None:
         planes = random.integers(0, 1 << 63, (lines, int(random.integers(0, 5))), np.uint64)
         call(native.count_pairs, [planes, np.zeros((lines, lines), np.int32), 0, int(random.integers(-1, 80))])
         rows = rows_of(random)
-        bits, chosen = (rows[0].T % 2).astype(np.uint8), np.arange(len(rows[0]), dtype=np.int32)
-        some = call(native.table_of_bits, [bits, rows[1].astype(np.int64), chosen, rows[5], rows[6]])
-        if some is not None:
-            test = SimpleNamespace(feature=int(random.integers(-1, 5)))
-            call(few_steps(native.table_refine), [some, (test, 0, (test, 1, 0)), 0.5, seed, 9, int, int])
         table = call(native.table, rows)
         if table is None:
             continue
@@ -165,7 +159,7 @@ def main(path: str, calls: int, seed: int) -> None:
         call(native.table_fit, [table, tree, price, int])
         call(few_steps(native.table_descend), [table, tree, price, seed, bool(random.integers(2)), int])
         call(native.table_prune, [table, tree, np.zeros(nodes, np.int32), np.ones(nodes), int])
-    print(11 * calls, done)
+    print(9 * calls, done)
 
 
 if __name__ == "__main__":

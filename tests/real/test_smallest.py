@@ -116,8 +116,8 @@ def test_circuits_are_never_larger_than_the_exact_greedy(
     data_file: Find, name: str, soak: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not soak:  # a few steps: the same on every machine, however busy
-        monkeypatch.setattr(affordable, "STEPS", 400)
-        monkeypatch.setattr(affordable, "BRANCHES", 5_000)
+        monkeypatch.setattr(affordable, "NUMBERS", 400 * affordable.NODE)
+        monkeypatch.setattr(affordable, "FUNCTIONS", 10_000)
     found = circuits(data_file(f"circuits/pla/{name}.pla"))
     smaller = 0
     for number, circuit in enumerate(found):

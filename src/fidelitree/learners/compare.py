@@ -35,7 +35,6 @@ from fidelitree.errors import (
 from fidelitree.exact.engine import error_inside, exact_subfunction, free_of_charge
 from fidelitree.learners import LEARNERS
 from fidelitree.runs.distill import distill
-from fidelitree.search.optimal.affordable import SOME_NUMBERS
 from fidelitree.search.optimal.optimum import CellFunction
 from fidelitree.spaces.draw import seed_of
 from fidelitree.spaces.rows import taken_for_granted
@@ -296,7 +295,7 @@ def _frontier(target: Target, space: World) -> NDArray[np.float64] | None:
     counted = Counted(target, product)
     codes = np.array(tabulate(counted, product.whole), np.intp)
     function = CellFunction.of(product, np.array(counted.book.ranks())[codes])
-    return next((curve.errors for curve in function.curves((function.grid.size, None), SOME_NUMBERS)), None)
+    return next((curve.errors for curve in function.curves((function.grid.size, None))), None)
 
 
 def _cells(row: Entry) -> list[str]:

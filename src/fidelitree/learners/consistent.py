@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fidelitree.runs.session import TrainingSet
 from fidelitree.search.labelled import Labelled
-from fidelitree.search.optimal.affordable import RESTRICTIONS
+from fidelitree.search.optimal.affordable import NUMBERS
 from fidelitree.search.optimal.optimum import CellFunction, Optimum
 from fidelitree.trees import nested as trees
 
@@ -125,7 +125,7 @@ def walk(nested: Nested, row: NDArray[Any]) -> int:
 def shallowest(lesson: Lesson) -> str:
     """The tree of the least depth where every input is asked; ID3's where too many features matter."""
     function = CellFunction.of(lesson.product, lesson.table())
-    if function.restrictions > RESTRICTIONS:
+    if function.restrictions > NUMBERS:
         return lesson.settle_greedily()
     found, everything = Optimum(*function, "depth", lesson.watch).nested(), lesson.all_answers()
     return lesson.settle(trees.build(lesson.product, found, everything.labels), everything)

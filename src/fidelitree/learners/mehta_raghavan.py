@@ -25,7 +25,6 @@ from fidelitree.asking.limits import Watch, go_on
 from fidelitree.errors import ParameterError, check_count
 from fidelitree.learners.lesson import SMALL, Lesson, from_labels, learner
 from fidelitree.search.labelled import FeatureColumns, Labelled
-from fidelitree.search.optimal.affordable import WIDE
 from fidelitree.search.optimal.optimum import CellFunction
 from fidelitree.spaces.features import IsOne, Test
 from fidelitree.trees import nested
@@ -63,7 +62,7 @@ def _on_all_inputs(lesson: Lesson) -> str:
     everything, limit = lesson.all_answers(), lesson.counted.budget.max_leaves or function.grid.size
     leaves, curve = None, None
     lesson.counted.budget.check(0)
-    for curve in function.curves((WIDE, limit)):
+    for curve in function.curves((2, limit)):
         leaves = curve.first_within(lesson.epsilon)
         if leaves is not None:
             break

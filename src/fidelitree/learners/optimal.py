@@ -16,7 +16,7 @@ from fidelitree.asking.limits import BudgetSpent
 from fidelitree.errors import ParameterError
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge
 from fidelitree.learners.lesson import Lesson, learner
-from fidelitree.search.optimal.affordable import FIRST_WIDTH, RESTRICTIONS
+from fidelitree.search.optimal.affordable import NUMBERS
 from fidelitree.search.optimal.optimum import OBJECTIVES, CellFunction, Objective, Optimum
 from fidelitree.trees import nested
 
@@ -78,9 +78,9 @@ def check_listable(lesson: Lesson) -> None:
 def smallest(lesson: Lesson, function: CellFunction, objective: Objective) -> Tree:
     """The optimum of a function over cells; ParameterError where there are too many restrictions."""
     restrictions, labels = function.restrictions, lesson.counted.book.sorted()
-    if restrictions > RESTRICTIONS:
+    if restrictions > NUMBERS:
         raise ParameterError(
-            f"at most {RESTRICTIONS:,} restrictions can be solved (16 bits that matter); {len(function.axes)} features "
+            f"at most {NUMBERS:,} restrictions can be solved (16 bits that matter); {len(function.axes)} features "
             f'matter, with {restrictions:,} - use distill(strategy="smallest"), or another learner'
         )
     most = lesson.counted.budget.max_leaves
@@ -90,8 +90,8 @@ def smallest(lesson: Lesson, function: CellFunction, objective: Objective) -> Tr
             return nested.build(lesson.product, best.nested(), labels)
         return _within(lesson, function, (most, most), "leaves")
     if objective == "depth":
-        return _within(lesson, function, (FIRST_WIDTH, None), "depth")
-    return _within(lesson, function, (FIRST_WIDTH, most), "leaves")
+        return _within(lesson, function, (2, None), "depth")
+    return _within(lesson, function, (2, most), "leaves")
 
 
 def _within(

@@ -7,6 +7,7 @@ the least error of every size is computed where that is affordable, and searched
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -21,12 +22,15 @@ from fidelitree.asking.guarded import GuardedTarget
 from fidelitree.asking.limits import Budget, BudgetSpent
 from fidelitree.errors import NoDiagramError, ParameterError
 from fidelitree.exact.engine import ENUMERATE_UNASKED, error_inside, exact_subfunction, free_of_charge, labels_inside
+from fidelitree.runs import economics
 from fidelitree.runs.goal import Goal, exact_certificate, greedy_result
+from fidelitree.runs.learning import EFFORTS
 from fidelitree.runs.result import Distillation
+from fidelitree.search.archive import MOST_WORK
 from fidelitree.search.exact_growth import as_grown, grow_exactly
 from fidelitree.search.labelled import Binning
 from fidelitree.search.local.iterated import Refiner
-from fidelitree.search.optimal.affordable import LISTED, PATIENT, SearchEnded
+from fidelitree.search.optimal.affordable import LISTED, NUMBERS, SearchEnded
 from fidelitree.search.optimal.solve import KnownFunction
 from fidelitree.search.optimal.substitutes import SmallestSubstitutes
 from fidelitree.search.trace import SplitRecord
@@ -43,15 +47,6 @@ if TYPE_CHECKING:
     from fidelitree.trees.tree import Tree
 
 Trace = tuple[SplitRecord | TreeJudged, ...]
-_PROPOSALS, _ROUNDS = 150, 20
-_ROWS = 2e5  # rows that all rounds together may look at, about
-_GRAINS = 2.0**50  # probabilities go into the search as so many grains: sums and differences of them are exact
-_TINY = 1e-6  # an epsilon below it asks for no error; then inputs of any probability count the same
-ASKED = 1 << 15
-"""Queries that may be spent unasked on knowing every input, where an error is allowed: 15 bits."""
-ASKED_FOR_ALL_SIZES = 1 << 13
-"""The same for a frontier: labels to learn from would be as many."""
-_STEPS = 300  # proposals for each of its sizes
 _ALL_KNOWN = "every answer is known"
 
 
@@ -106,7 +101,7 @@ def _smallest_substitute(counted: Counted, root: Subfunction, goal: Goal) -> Dis
         labels = labels_inside(perfect.tree, root, counted.space)
         return _result(counted, goal, (perfect.tree, perfect.error), perfect.splits, labels)
     paper = as_grown(perfect.tree, counted.space, counted.watch).tree
-    found = SmallestSubstitutes(perfect.tree, counted.space, [paper], PATIENT, counted.watch)
+    found = SmallestSubstitutes(perfect.tree, counted.space, [paper], NUMBERS, counted.watch)
     leaves = int(np.argmax(found.disagreements <= epsilon)) + 1
     leaves = min(leaves, counted.budget.max_leaves or leaves)
     tree, error = found.with_leaves(leaves), float(found.disagreements[leaves - 1])
@@ -120,15 +115,13 @@ def _smallest_of_all(counted: Counted, goal: Goal) -> Distillation:
     codes = tabulate(counted, whole).astype(np.intp)
     inner = whole.inputs(0, len(codes))
     chances = space.chances(inner)
-    weights = (chances > 0).astype(np.float64) if epsilon < _TINY else np.rint(chances * _GRAINS)
+    # An error of 0 is one of no input, however rare it is; of whole numbers all sums are exact.
+    weights = np.rint(chances / sys.float_info.epsilon) if epsilon else (chances > 0).astype(np.float64)
     binning, some = Binning.of(space, inner), weights > 0
     refiner = Refiner(binning.coded(codes[some], some, weights[some]), None, seed)
-    judged = _Judged(refiner, binning.coded(codes, weights=chances), weights.sum(), counted.budget)
-    least = 1 if epsilon else len(counted.book.seen)
-    for _ in range(int(min(_ROUNDS, max(1, _ROWS / len(codes))))):
-        if size(refiner.smallest(epsilon)) <= least or counted.over():
-            break
-        refiner.improve(epsilon, _PROPOSALS)
+    judged = _Judged(refiner, binning.coded(codes, weights=chances), counted.budget)
+    work = economics.STEPS * inner.size * len(counted.book.seen)
+    _search(refiner, epsilon, 1 if epsilon else len(counted.book.seen), MOST_WORK / work, counted)
     sketch = judged.smallest(epsilon)
     if sketch is None:
         refiner.improve(0.0, 1)  # goes on to trees without an error, however large
@@ -142,19 +135,27 @@ def _smallest_of_all(counted: Counted, goal: Goal) -> Distillation:
     return _result(counted, goal, (tree, error), (TreeJudged(counted.asked, tree.size, error, error),), labels)
 
 
+def _search(refiner: Refiner, epsilon: float, least: int, most: float, counted: Counted) -> None:
+    """Go on until as many rounds again have brought nothing; there are ``most`` at most, after the first."""
+    leaves, rounds, useful = size(refiner.smallest(epsilon)), 0, 1
+    while leaves > least and rounds < min(2 * useful, 1 + most) and not counted.over():
+        refiner.improve(epsilon, economics.STEPS)
+        rounds += 1
+        if size(refiner.smallest(epsilon)) < leaves:
+            leaves, useful = size(refiner.smallest(epsilon)), rounds
+
+
 @dataclass(frozen=True)
 class _Judged:
     """What a search has found, judged by the probabilities themselves, whatever weights it worked with."""
 
     refiner: Refiner
     rows: Coded
-    weight: float
     budget: Budget
 
     def smallest(self, epsilon: float) -> Nested | None:
         """The first tree that is good enough."""
-        hopeful = (point for point in self._allowed() if point.errors <= (epsilon + _TINY) * self.weight)
-        return next((point.tree for point in hopeful if self.error(point.tree) <= epsilon), None)
+        return next((point.tree for point in self._allowed() if self.error(point.tree) <= epsilon), None)
 
     def most_faithful(self) -> Nested:
         """The tree with the smallest error."""
@@ -170,7 +171,8 @@ class _Judged:
 
 def distil_known(counted: Counted, goal: Goal) -> Distillation | None:
     """The smallest tree found where every answer is known; None where that takes too many queries, or too long."""
-    limit, unasked = counted.budget.max_queries, ENUMERATE_UNASKED if goal.epsilon == 0 else ASKED
+    limit = counted.budget.max_queries
+    unasked = EFFORTS["leaves"].most if goal.epsilon else ENUMERATE_UNASKED  # labels to learn from would be as many
     try:
         root = _known(counted, unasked if limit is None else limit)
     except BudgetSpent:
@@ -239,7 +241,8 @@ def known_points(counted: Counted, sizes: Sequence[int], seed: int) -> list[Dist
     """A point for each size, with its exact error; None where not every answer can be known, or in time."""
     points, most = counted.space.points, LISTED
     if not free_of_charge(counted):
-        most = min(ASKED_FOR_ALL_SIZES, counted.budget.max_queries or ASKED_FOR_ALL_SIZES)
+        unasked = EFFORTS["queries"].most  # labels to learn from would be as many
+        most = min(unasked, counted.budget.max_queries or unasked)
     if not counted.deterministic or points is None or points > most:
         return None
     counted.reserve = None  # nothing is left to be tested
@@ -279,7 +282,7 @@ def _candidates(counted: Counted, root: Subfunction, sizes: Sequence[int], seed:
             return  # no size can do better
     for size in [size for size in sizes if size > solved and size > 1]:
         if refiner.with_leaves(size).errors > 0:
-            refiner.improve_at(size, _STEPS)
+            refiner.improve_at(size, EFFORTS["queries"].steps)
         yield size, binning.tree(refiner.with_leaves(size).tree, ranks, root.labels)
 
 

@@ -24,7 +24,6 @@ from fidelitree.runs.learning import Effort, EverySize, Learning
 from fidelitree.search.archive import affordable
 from fidelitree.search.labelled import HELD, Binning
 from fidelitree.search.local.deferred import PRICES, improve, searches
-from fidelitree.search.optimal.affordable import QUICK
 from fidelitree.search.optimal.substitutes import SmallestSubstitutes
 from fidelitree.theory.sequential import FRONTIER, ROUND, level_in
 from fidelitree.trees.answers import DEFER, tally
@@ -181,7 +180,7 @@ class CoverageGoal(EverySize):
         tree, space = loop.inquiry.tree, loop.source.independent
         if tree is None or space is None:
             return []
-        found = SmallestSubstitutes(tree, space, (), QUICK, loop.counted.watch)
+        found = SmallestSubstitutes(tree, space, watch=loop.counted.watch)
         return [found.with_leaves(min(size, tree.size)) for size in self._allowed]
 
     def _deferring(self, loop: Loop[str], growing: NDArray[np.bool_]) -> Iterator[Tree]:

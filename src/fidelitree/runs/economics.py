@@ -56,6 +56,8 @@ FEW_INPUTS = 64  # that are asked about rather than tested
 PRIOR = 0.5  # errors, and right answers, that are believed before any was seen (Jeffreys)
 PARTS = (0.1, 0.3, 0.5, 0.7, 0.9)  # of a belief: the middles of five parts that are equally likely
 NEVER = 1e-12  # a probability that is none
+LIKE = 3.0  # errors: a tree whose mistakes were mended errs as often as before, as surely as by so many
+STUBBORN = 10  # trees: if chosen inputs have led to n of them, the next one is exact with a chance of 1 in n + STUBBORN
 AIM = 0.8  # epsilons: a tree that errs more often passes no test of a sensible length
 REFERENCE = 1_000  # inputs, never asked, on which two trees are compared
 SEARCH_FROM = 100  # answers before they are searched where chosen inputs lead to a tree: easy ones are known by then
@@ -117,12 +119,17 @@ class Belief:
 
     errors: float = 0.0
     answers: float = 0.0
+    exact: float = 0.0
+    """The chance that it makes no error at all."""
     fitted: tuple[int, int] = 0, 0
     """Its errors on the answers that taught it, and those answers: on others it errs no less."""
 
     def and_(self, errors: float, answers: float) -> Belief:
         """Return the belief after more answers."""
-        return replace(self, errors=self.errors + errors, answers=self.answers + answers)
+        exact = 0.0
+        if self.exact and not errors:
+            exact = self.exact / (self.exact + (1 - self.exact) * self._none(answers))
+        return Belief(self.errors + errors, self.answers + answers, exact, self.fitted)
 
     def refitted(self, deviation: float, fitted: tuple[int, int]) -> Belief:
         """Return what it says of a successor, whose error differs from this one's by about ``deviation``."""
@@ -131,13 +138,22 @@ class Belief:
         rate = self.rate
         variance = rate * (1 - rate) / (sum(self._shape) + 1) + deviation**2
         wrong = min(self._shape[0], max(1.0, rate * (rate * (1 - rate) / variance - 1)))
-        return Belief(wrong - PRIOR, wrong / rate - 2 * PRIOR, fitted)
+        return replace(self._about(rate, wrong), fitted=fitted)
+
+    def mended(self, trees: int) -> Belief:
+        """Return what it says of the tree that chosen inputs have made of this one, after so many ``trees``."""
+        return replace(self._about(self.rate, LIKE), exact=1 / (trees + STUBBORN))
+
+    @staticmethod
+    def _about(rate: float, wrong: float) -> Belief:
+        """The belief in this error, as sure as if the tree had been wrong so often."""
+        return Belief(wrong - PRIOR, wrong / rate - 2 * PRIOR)
 
     @property
     def rate(self) -> float:
         """The error to be expected."""
         wrong, right = self._shape
-        return wrong / (wrong + right)
+        return (1 - self.exact) * wrong / (wrong + right)
 
     @property
     def _shape(self) -> tuple[float, float]:
@@ -150,7 +166,8 @@ class Belief:
 
     def chance(self, epsilon: float) -> float:
         """Return the probability that the error is below epsilon."""
-        return min(float(special.betainc(*self._shape, epsilon)), self._fitted_below(epsilon))
+        below = float(special.betainc(*self._shape, epsilon))
+        return self.exact + (1 - self.exact) * min(below, self._fitted_below(epsilon))
 
     def _fitted_below(self, epsilon: float) -> float:
         """The chance that the error is below epsilon if it is what it was on the answers that taught the tree."""
@@ -160,7 +177,8 @@ class Belief:
     def errors_below(self, epsilon: float) -> list[float]:
         """Return errors that are equally likely, given that the error is below epsilon."""
         least = min(epsilon, self.fitted[0] / max(1, self.fitted[1]))
-        parts = np.multiply(PARTS, self.chance(epsilon))
+        below = self.chance(epsilon)
+        parts = [max(0.0, part * below - self.exact) / (1 - self.exact + NEVER) for part in PARTS]
         found: list[float] = np.maximum(least, special.betaincinv(*self._shape, parts)).tolist()
         return found
 

@@ -23,7 +23,7 @@ from fidelitree.runs.portions import FEW, InRounds
 from fidelitree.runs.size_grid import LARGEST, near, sizes_up_to
 from fidelitree.search.bits.junta import crowds
 from fidelitree.search.exact_growth import as_grown
-from fidelitree.search.optimal.affordable import PATIENT, QUICK
+from fidelitree.search.optimal.affordable import NUMBERS
 from fidelitree.search.optimal.substitutes import Prunings, SmallestSubstitutes
 from fidelitree.theory.sequential import Bet, divergence, log_e_value
 
@@ -324,8 +324,8 @@ class EpsilonGoal:
         if masses is None:
             return AsItIs(tree)
         if space is None or not self._price.long_search:
-            return SmallestSubstitutes(tree, masses, [], QUICK, watch)
-        return SmallestSubstitutes(tree, masses, [as_grown(tree, space, watch).tree], PATIENT, watch)
+            return SmallestSubstitutes(tree, masses, watch=watch)
+        return SmallestSubstitutes(tree, masses, [as_grown(tree, space, watch).tree], NUMBERS, watch)
 
     # Out of reach
 

@@ -11,6 +11,7 @@ from fidelitree.errors import NoDiagramError
 from fidelitree.exact.diagram import DiagramSubfunction
 from fidelitree.exact.engine import all_answers_of, error_inside
 from fidelitree.runs.outcome import Outcome
+from fidelitree.search.optimal.affordable import LISTED
 from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.targets.circuits.circuit import Circuit
 from fidelitree.targets.table import TruthTable
@@ -21,9 +22,7 @@ if TYPE_CHECKING:
     from fidelitree.exact.subfunction import Subfunction
     from fidelitree.trees.tree import Tree
 
-GRACE = 1.1  # of the time: when the building of a diagram is given up
 MANY = 2_000  # labels after which a diagram's paths will do
-UNFOLDED = 1 << 16  # leaves that they may have
 
 
 def lists_its_answers(counted: Counted) -> bool:
@@ -45,7 +44,7 @@ def _answers_of(counted: Counted) -> Subfunction | None:
     """All answers of a run's target; None where they are too many, or the time is over before they are known."""
 
     def watch() -> None:
-        if counted.over(GRACE):
+        if counted.over():
             raise BudgetSpent(counted.budget.time_over)
 
     if counted not in _KNOWN:
@@ -90,14 +89,13 @@ class KnownErrors:
         asked = self.counted.asked
         return self.unfolded(attempts, asked) if asked >= MANY else None
 
-    def unfolded(self, attempts: Attempts, most: float = UNFOLDED) -> Outcome | None:
+    def unfolded(self, attempts: Attempts, most: float) -> Outcome | None:
         """The tree of a diagram's paths, if it has no more leaves than so many, and than there may be."""
-        epsilon, limit = attempts.epsilon, self.counted.budget.max_leaves or UNFOLDED
+        epsilon, limit = attempts.epsilon, self.counted.budget.max_leaves or LISTED
         if epsilon not in self._paths:
             root, space = _answers_of(self.counted), self.counted.space
             diagram = root if isinstance(root, DiagramSubfunction) else None
-            most_leaves = min(limit, UNFOLDED)
-            self._paths[epsilon] = None if diagram is None else diagram.unfolded(space, epsilon, most_leaves)
+            self._paths[epsilon] = None if diagram is None else diagram.unfolded(space, epsilon, min(limit, LISTED))
         tree, error = self._paths[epsilon] or (None, 0.0)
         return None if tree is None or tree.size > most else Outcome(tree, attempts.open(tree), 0.0, error=error)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.search.bits.learner import SEARCH_ALL, BitLearner
+from fidelitree.search.bits.learner import A_LEAF, LOST, SEARCH_ALL, STALLED, BitLearner
 from fidelitree.search.bits.regions import RegionLearner
 from fidelitree.spaces.draw import Stream
 from fidelitree.trees.nested import build, size
@@ -29,10 +29,7 @@ Codes = NDArray[np.intp]
 SHOWN = 32  # answers that the learner over bits takes in at a time: it asks about the mistakes among them
 PART_SHOWN = 1 / 64  # of the answers that it knows: the same once these are more
 BY_HEART = 2_000  # answers from which on a tree with few of them a leaf only repeats what it was told
-A_LEAF = 5  # answers a leaf, at least
-HOPELESS = 0.4  # of new inputs: if a tree has more of them wrong, walks may see what a search does not
 PARTS, SIDE_BY_SIDE = 6, 8  # of a walk, whose inputs are asked about in one call; walks that share their calls
-PATIENCE = 256  # answers before a search is given up for walks
 
 
 class Inquiry:
@@ -113,7 +110,7 @@ class FewRounds(BitInquiry):
     def _told(self, inner: NDArray[Any], codes: Codes) -> Steps[None]:
         learner = self._learner
         wrong = learner.wrong(inner, codes)
-        if len(self._space) > SEARCH_ALL or (self.known >= PATIENCE and wrong.mean() > HOPELESS):
+        if len(self._space) > SEARCH_ALL or (self.known >= STALLED and wrong.mean() > LOST):
             yield from learner.learn(inner, codes, wrong)
         else:
             learner.search(inner, codes, wrong)

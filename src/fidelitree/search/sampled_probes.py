@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.asking.memory import REMEMBERED_BYTES
 from fidelitree.search.grow import Evidence
 from fidelitree.spaces.draw import Inputs, Stream, block_rows, draw, draw_feature, paired, redraw
 from fidelitree.trees.bits import Words, count, everyone, pack
@@ -31,18 +32,15 @@ Planes = list[Words]
 Answer = Callable[[Inputs, int], Planes]
 """From the inputs of a block (features by rows) and its number to the planes that count."""
 
-SHELF_BYTES = 256 << 20
 Plan = Callable[[int], int]
 """From the number of leaves to the number of pairs that the sets must hold."""
-_ASK_ROWS = 1 << 16
-_ASK_BYTES = 1 << 24
 
 
 @dataclass
 class Shelf:
     """How many more bytes of inputs may be held."""
 
-    room: int = SHELF_BYTES
+    room: int = REMEMBERED_BYTES
 
     def take(self, size: int) -> bool:
         """Whether there is room for so many bytes, which are then taken."""
@@ -195,8 +193,8 @@ class Count:
 
 
 def usual_step(features: int) -> int:
-    """Inputs that are asked about at once, each with all its changes."""
-    return max(1, min(_ASK_ROWS // (features + 1), _ASK_BYTES // (features * (features + 1))))
+    """Inputs that are asked about at once, each with all its changes: a block of them."""
+    return max(1, block_rows(features) // (features + 1))
 
 
 class FreshPairs:

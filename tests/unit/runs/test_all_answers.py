@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import fidelitree as ft
 from fidelitree.errors import ParameterError
 from fidelitree.runs import all_answers as everything
+from fidelitree.runs import economics
 from mixed import MIXED, every_input, mixed_spaces, mixed_tree
 
 if TYPE_CHECKING:
@@ -38,8 +39,7 @@ def exact_error(tree: ft.Tree, target: Callable[[Any], Any], space: ft.ProductSp
 @pytest.fixture(autouse=True)
 def short_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """These functions are small."""
-    monkeypatch.setattr(everything, "_PROPOSALS", 60)
-    monkeypatch.setattr(everything, "_ROUNDS", 1)
+    monkeypatch.setattr(everything, "MOST_WORK", 0)
 
 
 def test_no_error_at_all() -> None:
@@ -101,11 +101,10 @@ def test_probabilities_of_very_different_size(epsilon: float) -> None:
 
 def test_a_tree_without_an_error_is_found_however_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """The search may stop above an error that is a few millionths: then it goes on to the end."""
-    monkeypatch.setattr(everything, "_PROPOSALS", 0)
+    monkeypatch.setattr(economics, "STEPS", 1)
     rng = np.random.default_rng(0)
     answers = rng.integers(0, 2, (9, 9, 9, 2))
     space = ft.ProductSpace([*(ft.Categorical(name, range(9)) for name in "abc"), ft.Boolean("d", 0.5)])
-    monkeypatch.setattr(everything, "_ROWS", 0)
     result = ft.distill(lambda b: answers[b["a"], b["b"], b["c"], b["d"].astype(int)], space, 2e-6, prefer="leaves")
     assert result.certificate.error_bound == 0
     assert result.tree.size > 300

@@ -293,7 +293,7 @@ def test_a_fallback_changes_no_label_of_the_tree(made):
         found.tree.predict(rows, fallback=3)
 
 
-@pytest.mark.parametrize("limit", [400, 2_000])
+@pytest.mark.parametrize("limit", [500, 2_000])
 def test_where_some_inputs_are_not_asked_every_tree_under_test_defers(monkeypatch, limit):
     """What is left of a batch is no draw from the whole space: a tree that answers everything must not count it."""
     batches = []

@@ -105,7 +105,7 @@ def test_a_small_part_of_the_space_that_is_all_known_is_learnt_in_the_end() -> N
     result = ft.distill(ft.targets.majority(12), space, 0.1, DELTA, max_queries=3000)
     assert result.reason == "certified"
     assert result.queries.paid - result.queries.paid["check"] <= 64
-    assert result.queries.paid["check"] <= CHECKED + 64 // EACH
+    assert result.queries.paid["check"] <= CHECKED + (64 + CHECKED) // EACH, "a repeat is an answered row as well"
     assert honest(result, ft.targets.majority(12))
 
 
@@ -125,7 +125,7 @@ def test_where_nothing_varies_there_is_one_leaf() -> None:
 
 def test_a_tree_is_pruned_and_the_sentence_says_so() -> None:
     space = ft.ProductSpace.bernoulli(N, 0.2)
-    target = ft.targets.balanced(space, 4, 5)
+    target = ft.targets.balanced(space, 4, 4)
     results = [ft.distill(target, space, 0.1, seed=seed) for seed in range(8)]
     result = next(result for result in results if result.certificate.differs)
     certificate = result.certificate

@@ -177,6 +177,27 @@ def test_a_tree_is_not_believed_to_err_less_than_on_what_taught_it() -> None:
     assert min(lucky.refitted(0.0, (500, 10_000)).errors_below(0.1)) == 0.05
 
 
+def test_a_tree_whose_mistakes_were_mended_may_be_exact_and_is_expected_to_err_as_before() -> None:
+    before = Belief(12, 100)
+    after = before.mended(0)
+    assert after.exact == 1 / economics.STUBBORN
+    assert after.rate == pytest.approx((1 - after.exact) * before.rate)
+    assert before.mended(20).exact < after.exact
+    assert after.and_(0, 30).exact > after.exact
+    assert after.and_(1, 30).exact == 0
+
+
+def test_the_chance_of_a_tree_that_may_be_exact_is_that_of_both_beliefs() -> None:
+    """By drawing errors: none with chance .2, otherwise as after two errors in twenty answers."""
+    random = np.random.default_rng(0)
+    drawn = np.where(random.random(200_000) < 0.2, 0.0, random.beta(2.5, 18.5, 200_000))
+    one = Belief(2, 20, 0.2)
+    assert one.chance(0.05) == pytest.approx((drawn < 0.05).mean(), abs=0.005)
+    weights = (1 - drawn) ** 15  # fifteen right answers
+    assert one.and_(0, 15).exact == pytest.approx(weights[drawn == 0].sum() / weights.sum(), abs=0.005)
+    assert one.and_(0, 15).chance(0.05) == pytest.approx(weights[drawn < 0.05].sum() / weights.sum(), abs=0.005)
+
+
 # --- costs
 
 

@@ -105,7 +105,7 @@ def test_after_many_labels_the_paths_of_a_diagram_are_a_tree_that_takes_none() -
     known, attempts = KnownErrors(run), Attempts(0.01, 0.05)
     attempts.open(ft.Tree.constant(circuit.space, 0))
     assert known.done(attempts) is None
-    found = known.unfolded(attempts)
+    found = known.unfolded(attempts, 100)
     if found is not None:  # where the engine for small circuits is a diagram
         assert found.error == ft.tree_error(found.tree, circuit, circuit.space) <= 0.01
     assert run.asked == 0

@@ -46,7 +46,7 @@ def test_what_only_looks_hopeless_at_first_is_found() -> None:
 
 def test_a_finite_space_that_can_be_asked_in_full_is_in_reach(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(economics, "HOPELESS_FROM", 300)
-    monkeypatch.setattr(everything, "_ROWS", 0)
+    monkeypatch.setattr(everything, "MOST_WORK", 0)
     space = ft.ProductSpace([ft.Numeric.from_values(name, range(15)) for name in "abc"])
     answers = np.random.default_rng(0).integers(0, 2, 15**3)
     result = ft.distill(lambda b: answers[225 * b["a"] + 15 * b["b"] + b["c"]], space, 0.1)

@@ -332,8 +332,7 @@ DICE = ft.ProductSpace([ft.Numeric.from_values(name, range(1, 6)) for name in "a
 @pytest.fixture
 def short_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few proposals where all answers are known."""
-    monkeypatch.setattr(everything, "_PROPOSALS", 10)
-    monkeypatch.setattr(everything, "_ROWS", 0)
+    monkeypatch.setattr(everything, "MOST_WORK", 0)
 
 
 def odd_sum(batch: Any) -> Any:

@@ -59,8 +59,8 @@ def test_what_is_too_large_for_the_optimum_is_searched_from_the_papers_tree(
     epsilon: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A circuit of 17 inputs: all prunings of Algorithm 1's tree are considered, and more."""
-    monkeypatch.setattr(affordable, "STEPS", 300)
-    monkeypatch.setattr(affordable, "BRANCHES", 300)
+    monkeypatch.setattr(affordable, "NUMBERS", 300 * affordable.NODE)
+    monkeypatch.setattr(affordable, "FUNCTIONS", 10_000)
     target = ft.targets.expression("(a & b | c & d | e & f | g & h) & (i | j & k) ^ (l & m & n | o & p & q)")
     greedy = ft.build_top_down(target, target.space, epsilon).tree
     result = ft.distill(target, target.space, epsilon, strategy="smallest")
@@ -90,7 +90,7 @@ def test_no_time_for_any_search_leaves_the_papers_tree(monkeypatch: pytest.Monke
 
 def test_steps_end_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(affordable, "LISTED", 1)
-    monkeypatch.setattr(affordable, "STEPS", 0)
+    monkeypatch.setattr(affordable, "NUMBERS", 0)
     target = ft.targets.selector_parity(2, 2, 3)
     result = ft.distill(target, S(10), 0, strategy="smallest")
     assert result.tree.size <= ft.build_top_down(target, S(10), 0).tree.size
@@ -109,7 +109,7 @@ def test_branch_and_bound_finds_the_optimum_of_a_circuit_of_many_inputs() -> Non
 
 
 def test_values_that_are_never_drawn_need_no_test(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(affordable, "AT_ONCE", 0)
+    monkeypatch.setattr(affordable, "NUMBERS", 0)
     target, space = ft.targets.parity(6), S(6, [0.5, 0.0, 0.3, 1.0, 0.2, 0.5])
     result = ft.distill(target, space, 0, strategy="smallest")
     assert result.tree.size == 16

@@ -60,14 +60,14 @@ def test_elsewhere_nothing_is_chosen() -> None:
 
 
 def test_over_bits_walks_find_what_no_label_tells() -> None:
-    asked = Asked(parity)
+    asked = Asked(parity, features=60)
     assert (asked.inquiry.tree, asked.inquiry.known) == (None, 0)
     asked.learn(64)
     tree = asked.inquiry.tree
     assert tree is not None
     assert tree.size == 4
     assert {int(one) for one in tree.feature if one >= 0} == {2, 11}
-    fresh = drawn(200, seed=1)
+    fresh = drawn(200, seed=1, features=60)
     assert np.array_equal(tree.predict(fresh), parity(fresh))
     assert 0 < asked.asked < 64
     assert asked.inquiry.known == 64 + asked.asked, "what was told, and what it asked itself"
@@ -114,13 +114,13 @@ def test_answers_are_taken_in_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -
 def test_the_same_seed_asks_the_same() -> None:
     found: list[list[bytes]] = []
     for seed in (0, 0, 1):
-        asked, said = Asked(parity, seed=seed), list[bytes]()
+        asked, said = Asked(parity, seed=seed, features=60), list[bytes]()
 
         def answer(bits: Any, asked: Asked = asked, said: list[bytes] = said) -> Any:
             said.append(bits.tobytes())
             return asked.codes(bits)
 
-        driven(asked.inquiry.learn(bits := drawn(64), asked.codes(bits)), answer)
+        driven(asked.inquiry.learn(bits := drawn(64, features=60), asked.codes(bits)), answer)
         found.append(said)
     assert found[0] == found[1] != found[2]
 

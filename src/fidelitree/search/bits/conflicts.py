@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 OF_A_CELL = 2  # pairs of inputs, if several are wanted: more of them show the same feature
 PAIRS = 1 << 22  # of inputs that are compared at once
-FEATURES = 1 << 14  # that they are compared in at a time
 
 
 class RelevantCells:
@@ -95,13 +94,14 @@ def _closest(bits: Bits, codes: NDArray[np.intp], rows: NDArray[np.intp], watch:
     return best
 
 
-def distances(one: Bits, two: Bits) -> NDArray[np.float32]:
-    """Number of features in which rows differ, for all pairs.
-
-    Features are taken some at a time: as floats, all of a wide space would take four times its memory.
-    """
-    apart = np.zeros((len(one), len(two)), np.float32)
-    for start in range(0, one.shape[1], FEATURES):
-        left, right = (rows[:, start : start + FEATURES].astype(np.float32) for rows in (one, two))
-        apart += left.sum(axis=1)[:, None] + right.sum(axis=1)[None, :] - 2 * (left @ right.T)
+def distances(one: Bits, two: Bits) -> NDArray[np.int32]:
+    """Number of features in which rows differ, for all pairs: 64 of them at a time."""
+    apart = np.zeros((len(one), len(two)), np.int32)
+    for left, right in zip(_words(one).T, _words(two).T, strict=True):
+        apart += np.bitwise_count(left[:, None] ^ right)
     return apart
+
+
+def _words(bits: Bits) -> NDArray[np.uint64]:
+    packed = np.packbits(bits, axis=1)
+    return np.ascontiguousarray(np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))).view(np.uint64)

@@ -15,7 +15,6 @@ from fidelitree.trees import kernels
 Floats = NDArray[np.float32]
 Places = NDArray[np.intp]
 CROWD = 64  # features at a node beyond which only those that part labels best alone are looked at several splits ahead
-_MOST_MASS = 1 << 24  # whole numbers are exact below it in single precision
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,8 @@ class LabelledRows:
     def countable(self) -> bool:
         """Whether all that the kernel counts is whole, and lies as it reads it."""
         whole = bool((self.weights >= 1).all() and (self.weights % 1 == 0).all())
-        return self.bits.dtype == np.uint8 and self.bits.flags.c_contiguous and whole and self.mass < _MOST_MASS
+        exact = self.mass * np.finfo(np.float32).eps < 2  # in single precision
+        return bool(self.bits.dtype == np.uint8 and self.bits.flags.c_contiguous and whole and exact)
 
     @cached_property
     def mass(self) -> float:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.search.bits.lookahead import AHEAD
 from fidelitree.spaces.features import IsOne
 from fidelitree.trees.nested import size, tested
 
@@ -23,7 +24,7 @@ Bits = NDArray[np.uint8]
 Codes = NDArray[np.intp]
 
 MOST = 16  # bits of a table
-FEW, CROWDED = 4, 0.4  # features of a tree that may be crowded, and leaves a cell of its table from which on it is
+CROWDED = 0.4  # leaves for each cell of its table from which on a tree is crowded
 CHEAP = 64  # cells that are asked without much thought
 
 
@@ -67,5 +68,5 @@ def crowded(nested: Nested) -> bool:
 
 
 def crowds(leaves: int, features: int) -> bool:
-    """Whether so many leaves are about as many as the table over so many features has cells."""
-    return features >= FEW and leaves >= CROWDED * (1 << features)
+    """Whether so many leaves are about as many as the table has cells, and more than a look-ahead sees."""
+    return features >= AHEAD and leaves >= CROWDED * (1 << features)

@@ -1,7 +1,7 @@
 """A tree that keeps up with the answers: search over what is known, and questions where it is wrong.
 
 When the tree is wrong about an input, another input of the same leaf has the other label; walking from one to the
-other by halves finds a feature that matters in a few queries. Splits on features known to matter are cheaper.
+other by halves finds a feature that matters in a few queries.
 """
 
 from __future__ import annotations
@@ -17,29 +17,23 @@ from fidelitree.asking.limits import Watch, go_on
 from fidelitree.asking.threads import one_thread
 from fidelitree.search.bits import junta
 from fidelitree.search.bits.conflicts import RelevantCells, distances
+from fidelitree.search.bits.lookahead import AHEAD
 from fidelitree.search.bits.pool import Bits, Codes, Pool
-from fidelitree.search.bits.refined import BitRefiner
 from fidelitree.search.bits.sketch import LabelledRows, Search, predict
 from fidelitree.search.bits.walk import walk
 from fidelitree.search.questions import Ask, Steps, together
 from fidelitree.trees.kernels import compiled
-from fidelitree.trees.nested import size
 
 if TYPE_CHECKING:
     from fidelitree.trees.nested import Nested
 
-SPLIT = 0.5  # what a split costs, in errors
-UNPROVEN = 0.35  # what it costs more on a feature that is not known to matter
-LEAF = 0.7  # what a leaf costs in the local search
-ENOUGH = 96  # answers from which on a local search may do better than looking ahead
-LEAD = 3  # mistakes on new inputs that it must have saved before its tree is used
+SPLIT = 0.85  # what a split costs, in errors
 SEARCH_ALL = 24  # up to so many features the search looks at all of them
-EARLY_WALKS = 3
-RECENT, LOST = 24, 0.33  # answers, and the share of mistakes among them from which on trees are no good
-DOUBT = 4  # times cheaper a table must be for each that missed a feature
+RECENT, LOST = 24, 1 / 3  # answers, and the share of mistakes among them from which on trees are no good
+A_LEAF = 6  # answers for each leaf: a tree with fewer has only learnt them by heart
+STALLED = 192  # drawn answers: a target that a look-ahead sees into is known by then
 CHECKS = 12  # answers that could have shown another relevant feature, and did not
 SOON = 4  # times what is known: a table of so many cells will be asked
-FAR_SIGHTED = 40  # up to so many rows a look three splits ahead fits any labels
 
 
 class BitLearner:
@@ -60,19 +54,14 @@ class BitLearner:
         self.tabulates = False
         """Whether the table over the relevant features is what it learns, or will be soon."""
         self._complete = False
-        self._checks = self._failed = 0  # answers that could have shown another feature; tables that missed one
         self._recent: deque[bool] = deque(maxlen=RECENT)
+        self._checks = 0  # answers that could have shown another feature
         self.relevant: list[int] = []
         """Features that were seen to matter somewhere."""
-        self.proven: list[int] = []
-        """Those of them on which a split is cheap."""
         self.sketch: Nested | None = None
         self._features, self._random, self._watch, self._parts = features, random, watch, parts
-        self._walks, self._together, self._search = 0, side_by_side, Search()
-        self._ahead: Nested | None = None  # what looking ahead has found, and what a local search has made of it
-        self._refined: Nested | None = None
-        self._lead = 0  # mistakes of the first less those of the second
-        self._judged: tuple[Nested | None, bool] = None, False  # the last of these, and whether it is crowded
+        self._together, self._search = side_by_side, Search()
+        self._judged: tuple[Nested | None, bool] = None, False  # a tree, and whether it is crowded
 
     @property
     def known(self) -> int:
@@ -93,10 +82,9 @@ class BitLearner:
         """Take answers in; which of them the tree had ``wrong``, unless that is known already."""
         wrong = self.wrong(bits, codes) if wrong is None else wrong
         mistaken = bool(wrong.any())
-        if self._ahead is not None:
-            self._compare(predict(self._ahead, bits) != codes, bits, codes)
-            if mistaken:
-                self.pool.stress(bits[wrong])
+        if self.sketch is not None:
+            self._recent.extend(wrong.tolist())
+            self.pool.stress(bits[wrong])
         self._checks += self._checked(bits)
         self.pool.add(bits, codes)
         if mistaken or self._crowded:
@@ -121,12 +109,6 @@ class BitLearner:
         if wrong.any():
             self.refit()
 
-    def _compare(self, missed: NDArray[np.bool_], bits: Bits, codes: Codes) -> None:
-        """What looking ahead missed of new inputs, beside its refined tree, which hides that no small one will do."""
-        self._recent.extend(missed.tolist())
-        if self._refined is not None:
-            self._lead += int(np.count_nonzero(missed) - np.count_nonzero(predict(self._refined, bits) != codes))
-
     @property
     def _lost(self) -> bool:
         """Whether trees keep being wrong; a table that is wrong somewhere may need one more feature."""
@@ -139,10 +121,10 @@ class BitLearner:
 
     @property
     def _crowded(self) -> bool:
-        if self.tabulates or self._ahead is None:
+        if self.tabulates or self.sketch is None:
             return False
-        if self._judged[0] is not self._ahead:
-            self._judged = self._ahead, junta.crowded(self._ahead)
+        if self._judged[0] is not self.sketch:
+            self._judged = self.sketch, junta.crowded(self.sketch)
         return self._judged[1]
 
     def _tabulate(self) -> Steps[bool]:
@@ -158,15 +140,14 @@ class BitLearner:
                 self._know_table()
                 return True
             paid = 0 if before == self._features else self.pool.size
-            costly = len(missing) > max(junta.CHEAP, paid) / DOUBT**self._failed
-            self.tabulates = not costly or 1 << before <= SOON * paid / DOUBT**self._failed
+            costly = len(missing) > max(junta.CHEAP, paid)
+            self.tabulates = not costly or 1 << before <= SOON * paid
             if costly:
                 return self.tabulates and self.sketch is not None
             others = self.pool.bits[self._random.integers(self.pool.size, size=len(missing))]
             seen = yield Ask(junta.members(missing, self.relevant, others), "walk")
             self.pool.add(seen.inner, seen.codes)
             yield from self._settle_conflicts()
-            self._failed += len(self.relevant) > before
         self.tabulates = False
         return False
 
@@ -192,47 +173,28 @@ class BitLearner:
         self._complete = True
         table = np.empty(1 << len(self.relevant), np.intp)
         table[junta.cells(self.pool.bits, self.relevant)] = self.pool.codes
-        self.sketch = self._ahead = junta.tree(table, self.relevant)
-        self._refined = None
+        self.sketch = junta.tree(table, self.relevant)
 
     def refit(self) -> None:
         """Search for the tree that fits all answers; where its watch ends it, the tree stays as it was."""
         pool = self.pool
-        penalties = np.full(self._features, SPLIT + UNPROVEN, np.float32)
-        penalties[self.proven] = SPLIT
         used = self._searched
         bits = pool.bits if self.all_searched else pool.bits.take(used, axis=1)
-        rows = LabelledRows(bits, pool.codes, pool.weights, penalties[used], tuple(used))
-        horizon = 4 if len(used) <= SEARCH_ALL and pool.size > FAR_SIGHTED else 3
+        rows = LabelledRows(bits, pool.codes, pool.weights, np.full(len(used), SPLIT, np.float32), tuple(used))
+        horizon = AHEAD if len(used) <= SEARCH_ALL else AHEAD - 1
         if not (self.relevant or self.all_searched):
             horizon = 1  # nothing is known of so many features
         with nullcontext() if compiled and rows.countable else one_thread():  # only NumPy has threads
-            self._ahead = self._search.fit(rows, horizon, self._ahead, self._watch)
-        self._refined = self._refine(self._ahead) if horizon > 1 else None
-        self.sketch = self._ahead if self._refined is None or self._lead < LEAD else self._refined
-
-    def _refine(self, found: Nested) -> Nested | None:
-        """What a local search makes of a tree: where no small tree fits, a seventh fewer mistakes on new inputs.
-
-        Looking ahead counts errors, so that many tests look alike, and takes the first of them. Where there is a small
-        tree to be found, it finds that sooner. Where an input has been got wrong again (`Pool.stress`), the tree must
-        get it right, and stays as it is.
-        """
-        pool = self.pool
-        if pool.size < ENOUGH or size(found) < 3 or pool.weights.max() > 1:
-            return None
-        return BitRefiner(pool.bits, pool.codes, self._searched, self._watch).cheapest(found, LEAF)
+            self.sketch = self._search.fit(rows, horizon, self.sketch, self._watch)
 
     def _settle_conflicts(self) -> Steps[None]:
         """Two inputs that agree on all relevant features but not in their label show that another one matters."""
-        while not self.all_searched or self._walks < EARLY_WALKS or self._lost:
+        while not self.all_searched or self._lost:
             pairs = self._cells.conflicts(self.relevant, self._watch, self._together)
             if not pairs:
                 return
-            early = not self.all_searched or self._walks < EARLY_WALKS
-            self._walks += len(pairs)
             bits, codes = self.pool.bits, self.pool.codes
-            yield from together([self.walk(bits[one], bits[two], codes[one], early) for one, two in pairs])
+            yield from together([self.walk(bits[one], bits[two], codes[one]) for one, two in pairs])
 
     def _explain(self, bits: Bits, codes: Codes, share: float) -> Steps[None]:
         """Look into mistakes, once they are rare enough for each to be worth a few queries."""
@@ -269,11 +231,8 @@ class BitLearner:
         other: Bits = bits[rows[closest]]
         return other
 
-    def walk(self, one: Bits, two: Bits, code: int, proves: bool = True) -> Steps[int]:
-        """Find a feature that matters between two inputs with different labels.
-
-        Where few features are searched, only some walks make splits cheaper: if all did, trees would be too large.
-        """
+    def walk(self, one: Bits, two: Bits, code: int) -> Steps[int]:
+        """Find a feature that matters between two inputs with different labels."""
 
         def same(rows: Bits) -> Steps[NDArray[np.bool_]]:
             return np.equal((yield from self.answers(rows)), code)
@@ -282,8 +241,6 @@ class BitLearner:
         if found not in self.relevant:
             self.relevant.append(found)
             self._checks = 0
-        if proves and found not in self.proven:
-            self.proven.append(found)
         return found
 
     def _answer(self, row: Bits) -> Steps[int]:

@@ -20,6 +20,7 @@ from fidelitree.asking.limits import Watch, go_on
 
 Floats = NDArray[np.float32]
 Places = NDArray[np.intp]
+AHEAD = 4  # splits that are seen: of fewer features than that, the whole tree
 
 
 class Lookahead:

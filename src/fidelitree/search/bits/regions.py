@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fidelitree.asking.limits import Watch, go_on
-from fidelitree.search.bits.learner import BitLearner
+from fidelitree.search.bits.learner import A_LEAF, LOST, STALLED, BitLearner
 from fidelitree.search.bits.pool import Bits, Codes, Pool
 from fidelitree.search.bits.sketch import is_one, predict
 from fidelitree.search.bits.stars import DrawnRegion, clearly_ahead, most_influential
@@ -23,12 +23,8 @@ if TYPE_CHECKING:
     from fidelitree.search.questions import Steps
     from fidelitree.trees.nested import Nested
 
-STALLED = 192  # drawn answers of a region: a target that a look-ahead sees into is known by then
-BY_HEART = 6  # drawn answers for each leaf: a tree with fewer has only learnt them by heart
-MISSED, MISSED_BELOW = 1 / 3, 1 / 6  # of recent answers: what a stalled tree gets wrong; below a split, what one does
 WALKS = 24  # walks that name the features of a race where there are too many for stars: one in eight ends at the first
 LOOK_AGAIN = 1.25  # times the drawn answers of the last look: when the order of splits is looked at
-SEEN = 1_024  # inputs of such a look, which costs no label
 
 
 class RegionSplit(NamedTuple):
@@ -104,11 +100,12 @@ class RegionLearner:
 
     @property
     def _stalled(self) -> bool:
-        """Whether the tree keeps being wrong, and has about as many leaves as it was told answers."""
+        """Whether the tree keeps being wrong, below a split half as often, and repeats what it was told."""
         learner, drawn = self._learner, self._drawn.size
         if self._given_up or drawn < STALLED or learner.tabulates or learner.sketch is None:
             return False
-        return learner.missed >= (MISSED_BELOW if self._path else MISSED) and size(learner.sketch) * BY_HEART > drawn
+        wrong = learner.missed >= (LOST / 2 if self._path else LOST)
+        return wrong and size(learner.sketch) * A_LEAF > drawn
 
     def _divide(self) -> Steps[None]:
         """Split the region by its most influential feature, unless no feature is influential enough."""
@@ -170,8 +167,7 @@ class RegionLearner:
         self._looked = self._drawn.size
         if sketch[0].feature != chosen:  # both sides are the same
             return chosen
-        rows, features = self._drawn.bits[-SEEN:], sorted(tested(sketch))
-        return clearly_ahead(rows, features, chosen, lambda bits: predict(sketch, bits))
+        return clearly_ahead(self._drawn.bits, sorted(tested(sketch)), chosen, lambda bits: predict(sketch, bits))
 
     def _learners(self) -> Iterator[BitLearner]:
         """The learners of all its parts."""

@@ -21,7 +21,6 @@ from fidelitree.trees.nested import Nested, leaf_codes
 Path = tuple[int, ...]
 Part = tuple[int, int, float]
 """The rows of a node: from where to where in the order, and what they weigh."""
-_MOST_KNOWN = 1 << 16  # nodes that are remembered
 
 __all__ = ["LabelledRows", "Search", "fit", "predict"]
 
@@ -43,7 +42,7 @@ class Search:
         The rows must begin with those of the last call.
         """
         settings = rows.features, rows.penalties.tobytes(), horizon
-        if settings != self._settings or len(self._known) > _MOST_KNOWN:
+        if settings != self._settings or len(self._known) > len(rows.codes):  # then most are of trees that are gone
             self._settings, self._known = settings, {}
         if not len(rows.codes):
             return 0

@@ -24,11 +24,9 @@ Bits = NDArray[np.uint8]
 Codes = NDArray[np.intp]
 Floats = NDArray[np.float64]
 
-CENTRES = 48  # stars of a race that does not end before: two features as good as each other may both be first
+CENTRES = 48  # stars of a race, as two features may both be first; after a quarter of them a region may be given up
 BEHIND = 2.0  # standard errors of a difference from which on a feature is out of the race
-WARM = 12  # stars before a region may be given up
-FAINT = 1 / 6  # of the variance of the label: the least influence worth a split; in a tree of depth d one has 1/d
-UNSTABLE = 6.0  # features whose flip changes the label, on average: a tree has at least 2 to this power leaves
+DEPTH = 6  # tests of an input, on average: then one influence is at least variance / DEPTH, and all are DEPTH at most
 
 
 class DrawnRegion(NamedTuple):
@@ -41,7 +39,7 @@ class DrawnRegion(NamedTuple):
 
 def most_influential(region: DrawnRegion, features: list[int]) -> Steps[int | None]:
     """The feature with the largest influence; None where no tree of a sensible size can begin with any of them."""
-    worth, least = _worth(region.centres, features), FAINT * _variance(region.codes)
+    worth, least = _worth(region.centres, features), _variance(region.codes) / DEPTH
     if not least:
         return None
     alive = np.ones(len(features), np.bool_)
@@ -56,7 +54,7 @@ def most_influential(region: DrawnRegion, features: list[int]) -> Steps[int | No
         changed[flipped] = (yield from region.answers(rows)) != code
         gains = np.concatenate([gains, (changed * worth)[None]])
         means = np.where(alive, gains.mean(axis=0), -1.0)
-        if len(gains) == WARM and (means.max() < least or gains.sum() > UNSTABLE * WARM):
+        if len(gains) == CENTRES // 4 and (means.max() < least or gains.sum() > DEPTH * len(gains)):
             return None
         alive &= ~_behind(gains, int(means.argmax()))
     means = np.where(alive, gains.sum(axis=0) / max(1, len(gains)), -1.0)

@@ -5,21 +5,19 @@ Counts are then integers and all sums exact, so that the search in Python, `move
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fidelitree.search.local.grown import CART, Grown, Shape, flat, words_of
+from fidelitree.search.local.grown import Grown, Shape, flat, words_of
 from fidelitree.search.local.splits import xlogx_up_to
 from fidelitree.trees import kernels
 
 if TYPE_CHECKING:
     from fidelitree.asking.limits import Watch
-    from fidelitree.search.local.coded import Coded, Codes
+    from fidelitree.search.local.coded import Coded
     from fidelitree.search.local.splitmix import Splitmix
-    from fidelitree.spaces.features import Test
     from fidelitree.trees.nested import Nested
 
 _MOST_ROWS = 1 << 26
@@ -47,19 +45,7 @@ class Compiled:
             coded.classes,
             coded.groups,
         )
-        self._open(table, words_of(coded.sizes), coded.classes, watch)
-
-    def _open(self, table: Any, words: int, classes: int, watch: Watch) -> None:
-        self._table, self._words, self._classes, self._watch = table, words, classes, watch
-
-    @classmethod
-    def of_bits(cls, bits: NDArray[np.uint8], codes: Codes, features: Sequence[int], watch: Watch) -> Compiled:
-        """The same of some columns of rows of bits, each with two bins in order."""
-        search, classes = cls.__new__(cls), int(codes.max()) + 1
-        chosen, xlogx = np.array(features, np.int32), xlogx_up_to(len(codes))
-        table = kernels.native.table_of_bits(np.ascontiguousarray(bits), codes, chosen, xlogx, classes)
-        search._open(table, 1, classes, watch)
-        return search
+        self._table, self._words, self._classes, self._watch = table, words_of(coded.sizes), coded.classes, watch
 
     def cart(self, most: int) -> Grown:
         """CART's tree with at most so many leaves."""
@@ -78,12 +64,6 @@ class Compiled:
             self._table, tree.shape, price, stream.state, steps, polished, self._watch
         )
         return self._grown(parts), made
-
-    def refine(self, tree: Nested, price: float, steps: int, is_one: Callable[[int], Test]) -> Nested:
-        """The cheaper of a tree over bits and of CART's, after so many proposals; ``is_one`` makes its tests."""
-        self._watch()
-        found: Nested = kernels.native.table_refine(self._table, tree, price, 0, steps, CART, is_one, self._watch)
-        return found
 
     def prune(self, tree: Grown) -> tuple[Any, ...]:
         """The tree's best prunings, judged by these rows: see `by_leaves.RowPrunings`."""

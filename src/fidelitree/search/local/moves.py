@@ -14,7 +14,7 @@ import numpy as np
 
 from fidelitree.search.local.coded import Bools, Coded, Floats, Grouped
 from fidelitree.search.local.compiled import Compiled, compiled
-from fidelitree.search.local.grown import CART, Grown, flat, words_of
+from fidelitree.search.local.grown import Grown, flat, words_of
 from fidelitree.search.local.node import Grower, Leaf, Node, Split, cart, inner, nested, paying, replace, split
 from fidelitree.search.local.polish import Polisher
 from fidelitree.search.local.splits import IMPURITIES, SLACK, Impurity, Splits, entropy, greedy_impurity
@@ -62,12 +62,6 @@ class Reference:
             if polisher.cost(new) <= polisher.cost(old) + SLACK:
                 node = replace(node, path, new)
         return grown(node, self._words), made
-
-    def refine(self, tree: Nested, price: float, steps: int, stream: Splitmix) -> Grown:
-        """The cheaper of a tree and of CART's, after so many proposals."""
-        starts = [self.fit(shape, price) for shape in (tree, self.cart(CART).tight()[0])]
-        best = min(starts, key=lambda start: start.errors + price * start.leaves)
-        return self.descend(best, price, steps, stream, best.leaves <= CART)[0]
 
     def _loaded(self, tree: Grown, place: int, rows: Rows) -> Node:
         """The part of a tree below a node, with its rows."""

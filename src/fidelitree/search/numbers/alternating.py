@@ -19,19 +19,16 @@ if TYPE_CHECKING:
     from fidelitree.spaces.features import Test
     from fidelitree.trees.nested import Nested
 
-SWEEPS = 12
-
 
 def alternated(numbers: Numbers, nested: Nested, watch: Watch) -> tuple[Nested, int]:
     """A tree with at most as many leaves and errors, and its errors."""
     best, least, everything = nested, errors(numbers, nested), np.arange(len(numbers))
-    for _ in range(SWEEPS):
+    while True:
         found = _reached(numbers, _again(numbers, best, everything, watch), everything)
         now = errors(numbers, found)
         if now >= least:
-            break
+            return best, least
         best, least = found, now
-    return best, least
 
 
 def _again(numbers: Numbers, nested: Nested, rows: Rows, watch: Watch) -> Nested:

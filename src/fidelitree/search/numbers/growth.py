@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.search.best_first import best_first
+from fidelitree.search.best_first import NEAR_TIE, best_first
+from fidelitree.search.local.coded import GROUPS
 from fidelitree.spaces.features import AtMost, IsIn, Test
 from fidelitree.trees.curve import Curve
 from fidelitree.trees.nested import leaf_codes
@@ -28,10 +29,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 RULES = ("squares", "pairs")
-GROUPS = 256  # of a number's values, between which cuts are looked for
-_CELLS, _WIDE = 256, 4  # cells of answers, and those of a window: each half a tolerance
+_WIDE = 4  # cells of a window, two tolerances wide: each is half a tolerance
 _COARSE = 64  # groups that growth looks at
-_ROUNDING = 1e-12  # of a tolerance: two answers that are exactly two of them apart share a window
 _SHORT = 0.05  # of a tolerance: how far a shorter number may be from the middle
 
 
@@ -109,7 +108,7 @@ def _codes(nested: Nested) -> list[int]:
 
 
 def _ends(bins: NDArray[Any]) -> NDArray[Any]:
-    """The last bin of each group; groups are about equally full."""
+    """The last bin of each group, between which cuts are looked for; groups are about equally full."""
     levels = np.linspace(0, 1, GROUPS + 1)[1:]
     return np.unique(np.quantile(bins, levels, method="higher"))
 
@@ -146,9 +145,9 @@ class _BestSplit:
     def __init__(self, numbers: Numbers, rule: str) -> None:
         self._numbers, self._rule = numbers, rule
         low, high = np.quantile(numbers.answers, [0.01, 0.99])
-        width = max(numbers.tolerance / 2, float(high - low) / _CELLS) or 1.0
+        width = max(numbers.tolerance / 2, float(high - low) / GROUPS) or 1.0
         cells = np.floor((numbers.answers - low) / width)
-        self._cells = np.clip(cells, -1, _CELLS).astype(np.intp) + _WIDE
+        self._cells = np.clip(cells, -1, GROUPS).astype(np.intp) + _WIDE
 
     def of(self, rows: Rows, errors: int) -> tuple[float, Test | None]:
         """How much better the best split is than none, and its test; nothing of rows without errors."""
@@ -192,7 +191,7 @@ class _BestSplit:
             answers = self._numbers.answers[rows]
             sums = np.bincount(own, answers - answers.mean(), size).cumsum()[:-1]
             return 0.0, (sums**2, sums**2)
-        width = _CELLS + 2 * _WIDE
+        width = GROUPS + 2 * _WIDE
         cells = np.bincount(own * width + self._cells[rows], minlength=size * width).reshape(size, width)
         sums = np.cumsum(cells, axis=1)
         windows = np.cumsum(sums[:, _WIDE:] - sums[:, :-_WIDE], axis=0, dtype=np.float64)
@@ -219,8 +218,8 @@ def best_value(answers: Floats, tolerance: float) -> tuple[float, int]:
     >>> best_value(np.array([1.0, 1.2, 5.0, 5.1, 5.25]), 0.5)
     (5.12, 3)
     """
-    ordered = np.sort(answers)
-    ends = np.searchsorted(ordered, ordered + 2 * tolerance * (1 + _ROUNDING), side="right")
+    ordered = np.sort(answers)  # two answers that are exactly two tolerances apart share a window
+    ends = np.searchsorted(ordered, ordered + 2 * tolerance * (1 + NEAR_TIE), side="right")
     counts = ends - np.arange(len(ordered))
     first = int(np.argmax(counts))
     value = _short(ordered[first : ends[first]], tolerance)

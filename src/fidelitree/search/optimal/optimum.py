@@ -9,26 +9,21 @@ leaves), depth, or average depth; all at error 0.
 of s levels, which is one more than its depth. Mehta and Raghavan (2002) solve the problem for the uniform distribution
 in this way; masses make it any product distribution, and parts of values (`lattice`) any features with few of them. A
 restriction of k inputs needs at most k leaves, so that most curves are short.
-
-`errors_of_few_bits`: the errors alone, without the trees. With few bits, going through groups one by one takes longer
-than the sums, so restrictions with equally many free bits are solved together. Their number is written to base 3, one
-digit for each bit: 0 or 1 where it is fixed, 2 where it is free.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.limits import Watch, go_on
-from fidelitree.search.optimal.affordable import NUMBERS
+from fidelitree.search.optimal import affordable
 from fidelitree.search.optimal.lattice import Axis, Codes, Division, Lattice, Levels, Spot, axes_of, label_masses
-from fidelitree.trees.curve import Curve, Floats, Places, first_share, min_plus
+from fidelitree.trees.curve import Curve, Floats, first_share, min_plus
 
 if TYPE_CHECKING:
     from fidelitree.spaces.product import ProductSpace
@@ -56,14 +51,13 @@ class CellFunction(NamedTuple):
         """How many there are to be solved."""
         return Lattice(self.axes).restrictions
 
-    def curves(
-        self, widths: tuple[int, int | None], room: float = NUMBERS, by: By = "leaves", watch: Watch = go_on
-    ) -> Iterator[Curve]:
+    def curves(self, widths: tuple[int, int | None], by: By = "leaves", watch: Watch = go_on) -> Iterator[Curve]:
         """Least errors, each curve twice as long, for as long as they fit: from one width, up to another."""
         (width, limit), longest = widths, 0
+        masses = self.restrictions * (1 + int(self.grid.max(initial=0)))
         while longest < (limit or width):
             width = width if limit is None else min(width, limit)
-            if entries(self.axes, width) > room:
+            if masses + entries(self.axes, width) > affordable.NUMBERS:
                 return
             curve = least_errors(*self, width, by, watch)
             yield curve
@@ -226,38 +220,3 @@ def _level_by_level(best: Floats, no: Floats, yes: Floats) -> None:
     for depth in range(1, best.shape[-1]):
         sums = sum((side[..., min(depth, side.shape[-1]) - 1] for side in (no, yes)), np.zeros(()))
         np.minimum(best[..., depth], sums, out=best[..., depth])
-
-
-def errors_of_few_bits(masses: Floats, most: int) -> Floats:
-    """Entry s - 1 is the least error of a tree with at most s leaves, up to ``most`` of them.
-
-    ``masses`` has an axis of length 2 for every bit and one for the labels: how probable an input with a label is.
-
-    >>> parity = np.array([[[0.25, 0], [0, 0.25]], [[0, 0.25], [0.25, 0]]])
-    >>> errors_of_few_bits(parity, 5).tolist()
-    [0.5, 0.5, 0.25, 0.0, 0.0]
-    """
-    bits = masses.ndim - 1
-    for axis in range(bits):
-        masses = np.concatenate([masses, masses.sum(axis=axis, keepdims=True)], axis=axis)
-    masses = masses.reshape(3**bits, -1)
-    curves = np.repeat((masses.sum(axis=1) - masses.max(axis=1))[:, None], most, axis=1)
-    for free, (places, no, yes) in enumerate(_layers(bits), start=1):
-        best = np.repeat(curves[places][:, None], free, axis=1)
-        width = 1 << free - 1  # more leaves are of no use to a side
-        min_plus(best, curves[no][..., :width], curves[yes])
-        curves[places] = best.min(axis=1)
-    return np.asarray(curves[-1])
-
-
-@lru_cache(maxsize=16)
-def _layers(bits: int) -> list[tuple[Places, Places, Places]]:
-    """For 1, 2, ... free bits: the restrictions, and where each of their free bits, a column, leads as 0 and as 1."""
-    powers = 3 ** np.arange(bits)
-    free = np.arange(3**bits)[:, None] // powers % 3 == 2
-    layers = []
-    for count in range(1, bits + 1):
-        places = np.flatnonzero(free.sum(axis=1) == count)
-        steps = powers[np.nonzero(free[places])[1].reshape(-1, count)]
-        layers.append((places, places[:, None] - 2 * steps, places[:, None] - steps))
-    return layers

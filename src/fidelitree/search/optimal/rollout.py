@@ -12,7 +12,7 @@ the policy itself. No curve is higher than by the policy before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sized
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -63,9 +63,10 @@ class Rollouts:
     most: int
     exact: bool
     clock: Counted
-    steps: float = field(default_factory=lambda: affordable.STEPS)
-    """After the first search, where no time is given."""
-    few: int = affordable.SOLVED[0]
+    steps: float = field(default_factory=lambda: affordable.NUMBERS / affordable.NODE)
+    """After the first search, where no time is given: as long as the largest program takes."""
+    room: float = affordable.NODE
+    """Numbers for all trees over few features: no more than a node takes, more after the first search."""
     _steps: float = 0.0
     _curves: dict[Any, Curve] = field(default_factory=dict)
     _bottoms: dict[Any, Curve] = field(default_factory=dict)
@@ -79,7 +80,7 @@ class Rollouts:
         first = self.curve(root, whole, GREEDY)
         yield first
         self.most = min(self.most, first.first_within(error) or self.most)
-        self.few, self._steps = affordable.SOLVED[2 if self.exact else 1], 0.0
+        self.room, self._steps = affordable.PASSING, 0.0
         self._curves.clear()
         self._bottoms.clear()
         for policy in POLICIES:
@@ -97,7 +98,7 @@ class Rollouts:
         """Count steps; a clock ends the search where there is one."""
         self._steps += steps
         self._watch()
-        if self.clock.budget.max_seconds is None and self.few > affordable.SOLVED[0] and self._steps > self.steps:
+        if self.clock.budget.max_seconds is None and self.room > affordable.NODE and self._steps > self.steps:
             raise SearchEnded
 
     def _watch(self) -> None:
@@ -112,7 +113,7 @@ class Rollouts:
         relevant = np.flatnonzero(influences > 0)
         if not len(relevant):
             return best
-        if len(relevant) <= self.few:
+        if self._numbers(relevant) <= self.room:
             return self._bottom(region, relevant.tolist())
         order = np.argsort(-influences, kind="stable")[: min(policy.candidates, len(relevant))].tolist()
         if policy.level:
@@ -148,9 +149,13 @@ class Rollouts:
         codes = self.answer(inputs)
         key = tuple(relevant), codes.tobytes()
         if key not in self._bottoms:
-            self._step(3.0 ** len(relevant) / affordable.STEP[0 if self.exact else 1])
+            self._step(self._numbers(relevant) / affordable.NODE)
             self._bottoms[key] = self._solved(*axes_of(self.space, codes, features=relevant))
         return self._bottoms[key]
+
+    def _numbers(self, relevant: Sized) -> float:
+        """One for each restriction; with their curves, each as long as it has inputs."""
+        return (3.0 if self.exact else 4.0) ** len(relevant)
 
     def _solved(self, axes: list[Axis], grid: Codes) -> Curve:
         if self.exact:

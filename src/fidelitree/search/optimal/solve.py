@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import count, islice
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -56,14 +56,14 @@ class KnownFunction:
         """The least error for every number of leaves, up to ``most`` or as many as fit; None where none do."""
         function, found = self._cells(), None
         if function is not None:
-            for found in function.curves((min(affordable.FIRST_WIDTH, most), most), watch=self._watch):  # noqa: B007
+            for found in function.curves((2, most), watch=self._watch):  # noqa: B007
                 pass
         return found
 
     def _cells(self) -> CellFunction | None:
-        """Its answers by cells; None where there are too many to be solved without being asked to."""
+        """Its answers by cells; None where there are too many to be solved."""
         function = CellFunction.of(self.space, self.table()) if self._listed else None
-        return None if function is None or function.restrictions > affordable.AT_ONCE else function
+        return None if function is None or function.restrictions > affordable.NUMBERS else function
 
     @property
     def _listed(self) -> bool:
@@ -76,7 +76,7 @@ class KnownFunction:
             return None
         if epsilon == 0:
             return Optimum(*function, watch=self._watch).nested()
-        for curve in function.curves((affordable.FIRST_WIDTH, None), affordable.SOME_NUMBERS, watch=self._watch):
+        for curve in function.curves((2, None), watch=self._watch):
             leaves = curve.first_within(epsilon)
             if leaves is not None:
                 return curve.build(leaves)
@@ -92,7 +92,7 @@ class KnownFunction:
         None where a search found nothing smaller.
         """
         exact, least = epsilon == 0, 1 << 62
-        search = Rollouts(self.space, self.answer, affordable.LEAVES, exact, self.clock)
+        search = Rollouts(self.space, self.answer, affordable.NODE, exact, self.clock)
         for number, curve in enumerate(search.curves(self.root, epsilon)):
             leaves = curve.first_within(epsilon)
             if leaves is not None and leaves < least:
@@ -111,23 +111,21 @@ class KnownFunction:
     def _branched(self, least: int) -> tuple[Nested | None, bool]:
         """Branch and bound: the best tree with fewer leaves, if one is found, and whether none can be smaller.
 
-        It may take half of the time that is left, or a number of steps.
+        It may take half of the time that is left.
         """
-        known = self._functions() if least <= affordable.HOPELESS else None
+        known = self._functions() if least <= affordable.NODE else None
         if known is None:
             return None, False
         functions, number = known
         for level, bias in enumerate(self.space.biases[functions.order].tolist()):
             if bias in (0, 1):  # the other value is never drawn
                 number = functions.fixed(number, level, int(bias))
-        if functions.support[number].bit_count() > affordable.BITS:
+        if functions.support[number].bit_count() * len(functions) > affordable.FUNCTIONS:  # each bit fixed once
             return None, False
-        until, steps = (1 + self.clock.budget.gone) / 2, count(1)
+        until = (1 + self.clock.budget.gone) / 2
 
         def watch() -> None:
-            timeless = self.clock.budget.max_seconds is None
-            late = next(steps) > affordable.BRANCHES if timeless else self.clock.over(until)
-            if late or len(functions) > affordable.FUNCTIONS:
+            if self.clock.over(until) or len(functions) > affordable.FUNCTIONS:
                 raise SearchEnded
 
         branching, optimal = Branching(functions, watch), False

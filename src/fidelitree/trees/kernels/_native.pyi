@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from typing import Any, NewType
+from typing import NewType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,28 +39,11 @@ def table(
     classes: int,
     most: int,
 ) -> _Table: ...
-def table_of_bits(
-    bits: NDArray[np.uint8],
-    codes: NDArray[np.int64],
-    chosen: NDArray[np.int32],
-    xlogx: NDArray[np.float64],
-    classes: int,
-) -> _Table: ...
 def table_cart(table: _Table, most: int, watch: Callable[[], None]) -> tuple[bytes, ...]: ...
 def table_fit(table: _Table, tree: _Shape, price: float, watch: Callable[[], None]) -> tuple[bytes, ...]: ...
 def table_descend(
     table: _Table, tree: _Shape, price: float, state: int, steps: int, polished: bool, watch: Callable[[], None]
 ) -> tuple[tuple[bytes, ...], int, int]: ...
-def table_refine(
-    table: _Table,
-    tree: object,
-    price: float,
-    state: int,
-    steps: int,
-    most: int,
-    is_one: Callable[[int], object],
-    watch: Callable[[], None],
-) -> Any: ...
 def table_prune(
     held: _Table, tree: _Shape, code: NDArray[np.int32], errors: NDArray[np.float64], watch: Callable[[], None]
 ) -> tuple[bytes, bytes, bytes, bytes]: ...

@@ -31,7 +31,8 @@ COUNTING static void add_pairs(const Array *a, Py_ssize_t first, Py_ssize_t last
                 int64_t both = 0;
                 for (Py_ssize_t word = 0; word < words; word++)
                     both += __builtin_popcountll(one[word] & two[word]);
-                counts[i * lines + j] += (int32_t)both;
+                int32_t *sum = counts + i * lines + j; /* a stranger's may be near its end: it goes on from the other */
+                *sum = (int32_t)((uint32_t)*sum + (uint32_t)both);
             }
         }
     }

@@ -151,12 +151,11 @@ static const Wanted tree_wanted[] = {
     {"feature", 'i', 4, 1, 0}, {"cut", 'i', 4, 1, 0}, {"yes", 'i', 4, 1, 0}, {"set", 'i', 4, 1, 0},
     {"sets", 'u', 8, 2, 0},
 };
-enum { TREE = 5, CART, FIT, DESCEND, REFINE };
+enum { TREE = 5, CART, FIT, DESCEND };
 
 typedef struct {
     int kind, polished;
     int32_t most, steps;
-    PyObject *is_one; /* makes the tests of a tree of tuples */
 } Task;
 
 /* A shape fitted to all rows, its leaves grown on where that pays. */
@@ -165,15 +164,6 @@ static int32_t fitted(Search *s, int32_t shape)
     const int32_t rows = s->table->rows, *counts = s->line + s->table->classes;
     count_labels(s, s->rows, rows, s->line + s->table->classes);
     return extend(s, refit(s, shape, s->rows, 0, rows, counts));
-}
-
-/* The cheaper of a shape and of CART's tree without the splits that spare no error, both fitted. */
-static int32_t start(Search *s, int32_t shape, int32_t most)
-{
-    int32_t one = fitted(s, shape), cart = best_first(s, s->table->rows, most);
-    tighten(s, cart);
-    int32_t other = fitted(s, cart);
-    return cost(s, other) < cost(s, one) ? other : one;
 }
 
 /* Does a task with the lock released; NULL with an exception where it fails or is ended. */
@@ -189,15 +179,11 @@ static PyObject *done(Search *s, const Array *tree, Task *task)
     int32_t shape = read_tree(s, tree);
     if (task->kind == FIT)
         return write_tree(s, fitted(s, shape));
-    if (task->kind == REFINE) {
-        shape = start(s, shape, task->most);
-        task->polished = s->arena.nodes[shape].leaves <= task->most;
-    }
     arrange(s, shape, s->rows, 0, s->table->rows);
     recount(s, shape);
     adopt(s, task->polished ? polish(s, shape, s->rows) : shape);
     task->steps = descend(s, task->steps);
-    return task->kind == REFINE ? write_nested(s, 0, task->is_one) : write_tree(s, 0);
+    return write_tree(s, 0);
 }
 
 static PyObject *run(PyObject *capsule, PyObject *watch, double price, uint64_t *state, PyObject **given, Task *task)
@@ -211,7 +197,7 @@ static PyObject *run(PyObject *capsule, PyObject *watch, double price, uint64_t 
         PyErr_SetString(PyExc_ValueError, "price must be a number from 0");
         return NULL;
     }
-    if (given && (task->is_one ? take_nested(table, *given, tree) : arrays_take(given, tree_wanted, tree, TREE)) < 0)
+    if (given && arrays_take(given, tree_wanted, tree, TREE) < 0)
         return NULL;
     PyObject *found = NULL;
     if (search_open(&s, table, watch) == 0) {
@@ -220,9 +206,7 @@ static PyObject *run(PyObject *capsule, PyObject *watch, double price, uint64_t 
         *state = s.state;
         search_close(&s);
     }
-    if (task->is_one)
-        PyMem_Free(tree[0].data);
-    else if (given)
+    if (given)
         arrays_release(tree, TREE);
     return found;
 }
@@ -230,7 +214,7 @@ static PyObject *run(PyObject *capsule, PyObject *watch, double price, uint64_t 
 static PyObject *table_cart(PyObject *module, PyObject *args)
 {
     PyObject *capsule, *watch;
-    Task task = {CART, 0, 0, 0, NULL};
+    Task task = {CART, 0, 0, 0};
     uint64_t state = 0;
     (void)module;
     if (!PyArg_ParseTuple(args, "OiO", &capsule, &task.most, &watch))
@@ -243,7 +227,7 @@ static PyObject *table_cart(PyObject *module, PyObject *args)
 static PyObject *table_fit(PyObject *module, PyObject *args)
 {
     PyObject *capsule, *watch, *given[TREE];
-    Task task = {FIT, 0, 0, 0, NULL};
+    Task task = {FIT, 0, 0, 0};
     double price;
     uint64_t state = 0;
     (void)module;
@@ -256,7 +240,7 @@ static PyObject *table_fit(PyObject *module, PyObject *args)
 static PyObject *table_descend(PyObject *module, PyObject *args)
 {
     PyObject *capsule, *watch, *given[TREE], *found;
-    Task task = {DESCEND, 0, 0, 0, NULL};
+    Task task = {DESCEND, 0, 0, 0};
     double price;
     unsigned long long number;
     (void)module;
@@ -269,37 +253,16 @@ static PyObject *table_descend(PyObject *module, PyObject *args)
     return Py_BuildValue("(NKi)", found, (unsigned long long)state, task.steps);
 }
 
-static PyObject *table_refine(PyObject *module, PyObject *args)
-{
-    PyObject *capsule, *watch, *tuple;
-    Task task = {REFINE, 0, 0, 0, NULL};
-    double price;
-    unsigned long long number;
-    (void)module;
-    if (!PyArg_ParseTuple(args, "OOdKiiOO", &capsule, &tuple, &price, &number, &task.steps, &task.most, &task.is_one,
-                          &watch))
-        return NULL;
-    if (task.most < 1)
-        return PyErr_Format(PyExc_ValueError, "most must be at least 1; got %d", task.most);
-    uint64_t state = number;
-    return run(capsule, watch, price, &state, &tuple, &task);
-}
-
 PyMethodDef tables_methods[] = {
     {"table", table_new, METH_VARARGS,
      "table(bins, codes, sizes, ordered, chosen, xlogx, classes, most): rows of bins for a search, which counts neighbouring "
      "bins together where a feature has more than most."},
-    {"table_of_bits", table_of_bits, METH_VARARGS,
-     "table_of_bits(bits, codes, chosen, xlogx, classes): the chosen columns of rows of bits, each with two bins."},
     {"table_cart", table_cart, METH_VARARGS, "table_cart(table, most, watch): CART's tree with so many leaves."},
     {"table_fit", table_fit, METH_VARARGS,
      "table_fit(table, tree, price, watch): the tree fitted to all rows, its leaves grown on where that pays."},
     {"table_descend", table_descend, METH_VARARGS,
      "table_descend(table, tree, price, state, steps, polished, watch): the tree after so many proposals, the stream's "
      "state and how many proposals were made."},
-    {"table_refine", table_refine, METH_VARARGS,
-     "table_refine(table, tree, price, state, steps, most, is_one, watch): the cheaper of a tree of tuples over bits and "
-     "CART's with at most so many leaves, both fitted, after so many proposals; its tests are made by is_one."},
     {"table_prune", table_prune, METH_VARARGS,
      "table_prune(held, tree, code, errors): of every node and number of leaves the leaves of the shorter side; and "
      "errors, missed and both of the best prunings of the whole tree."},

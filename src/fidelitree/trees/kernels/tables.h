@@ -34,8 +34,6 @@ typedef struct {
     int32_t words;           /* of a set of bins */
     uint64_t *ones;          /* columns x lines of 64 rows: those in the second of two groups; NULL unless all have two */
     int32_t lines;
-    void *own;               /* where these arrays are nobody else's */
-    const int32_t *names;    /* of bits: the feature that each column is, in increasing order; else NULL */
 } Table;
 
 /* A set is a place among the search's words, or -1: then bins up to the cut pass. */
@@ -100,7 +98,6 @@ typedef struct {
 /* tables_data.c */
 const Table *table_of(PyObject *capsule);
 PyObject *table_new(PyObject *module, PyObject *args);
-PyObject *table_of_bits(PyObject *module, PyObject *args);
 
 /* tables_arena.c */
 int search_open(Search *s, const Table *table, PyObject *watch);
@@ -120,10 +117,6 @@ int32_t draw_below(Search *s, int32_t count);
 double draw_uniform(Search *s);
 int32_t read_tree(Search *s, const Array *given);
 PyObject *write_tree(Search *s, int32_t root);
-
-/* tables_nested.c */
-int take_nested(const Table *table, PyObject *tuple, Array *arrays);
-PyObject *write_nested(Search *s, int32_t root, PyObject *is_one);
 
 /* tables_splits.c */
 void count_labels(const Search *s, const int32_t *rows, int32_t count, int32_t *counts);
@@ -149,7 +142,6 @@ int32_t refit_below(Search *s, Test test, int32_t no, int32_t yes, int32_t *rows
 int32_t paying(Search *s, int32_t node);
 void arrange(Search *s, int32_t node, int32_t *rows, int32_t begin, int32_t end);
 int32_t best_first(Search *s, int32_t rows, int32_t most);
-void tighten(Search *s, int32_t node);
 int32_t extend(Search *s, int32_t node);
 
 /* tables_polish.c */

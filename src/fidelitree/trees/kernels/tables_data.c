@@ -17,7 +17,6 @@ static void forget(Table *table)
     free(table->groups);
     free(table->keys);
     free(table->ones);
-    free(table->own);
     free(table);
 }
 
@@ -152,23 +151,6 @@ static int fill_ones(Table *t)
     return 0;
 }
 
-/* A capsule of a table that is filled; NULL with an exception, and the table is gone, where it is not. */
-static PyObject *capsule_of(Table *t, const char *problem, int failed)
-{
-    PyObject *capsule = NULL;
-    if (problem)
-        PyErr_SetString(PyExc_ValueError, problem);
-    else if (failed)
-        PyErr_NoMemory();
-    else
-        capsule = PyCapsule_New(t, "fidelitree.table", destroy);
-    if (!capsule) {
-        arrays_release(t->arrays, TABLE_ARRAYS);
-        forget(t);
-    }
-    return capsule;
-}
-
 PyObject *table_new(PyObject *module, PyObject *args)
 {
     PyObject *given[TABLE_ARRAYS];
@@ -198,76 +180,16 @@ PyObject *table_new(PyObject *module, PyObject *args)
         failed = problem ? 0 : fill(t, bins, most) || fill_ones(t);
         Py_END_ALLOW_THREADS
     }
-    return capsule_of(t, problem, failed);
-}
-
-static const Wanted bits_wanted[] = {
-    {"bits", 'u', 1, 2, 0}, {"codes", 'i', 8, 1, 0}, {"chosen", 'i', 4, 1, 0}, {"xlogx", 'f', 8, 1, 0},
-};
-
-static const char *unsound_bits(const Array *a, int classes)
-{
-    const int64_t *codes = a[1].data;
-    const int32_t *chosen = a[2].data;
-    if (a[0].shape[0] < 1 || a[0].shape[0] >= 1 << 26 || a[2].length < 1 || a[2].length >= 1 << 26)
-        return "there must be a row and a feature, and fewer than 2^26";
-    if (a[1].length != a[0].shape[0] || a[3].length != a[0].shape[0] + 1 || classes < 1 || classes > 1 << 26)
-        return "codes must have one entry a row, xlogx one more; there must be a class";
-    if ((int64_t)classes * (2 * a[2].length + 1) >= INT32_MAX)
-        return "there are too many groups and classes";
-    for (Py_ssize_t row = 0; row < a[1].length; row++)
-        if (codes[row] < 0 || codes[row] >= classes)
-            return "codes must be below the number of classes";
-    for (Py_ssize_t c = 0; c < a[2].length; c++)
-        if (chosen[c] < 0 || chosen[c] >= a[0].shape[1] || (c && chosen[c - 1] >= chosen[c]))
-            return "chosen must be features in increasing order";
-    return NULL;
-}
-
-/* The arrays that a table of bits is made of, in one block: its features are the chosen ones. */
-static int own_arrays(Table *t, const Array *a)
-{
-    const size_t columns = (size_t)t->columns, rows = (size_t)t->rows;
-    const int32_t *chosen = a[2].data;
-    const uint8_t *bits = a[0].data;
-    int32_t *codes = t->own = malloc((rows + 3 * columns) * sizeof *codes + rows * columns * 2 + columns);
-    if (!codes)
-        return -1;
-    int32_t *sizes = codes + rows, *all = sizes + columns, *names = all + columns;
-    uint16_t *bins = (uint16_t *)(names + columns);
-    uint8_t *ordered = (uint8_t *)(bins + rows * columns);
-    for (size_t row = 0; row < rows; row++)
-        codes[row] = (int32_t)((const int64_t *)a[1].data)[row];
-    for (size_t c = 0; c < columns; c++) {
-        sizes[c] = 2, all[c] = (int32_t)c, names[c] = chosen[c], ordered[c] = 1;
-        for (size_t row = 0; row < rows; row++)
-            bins[c * rows + row] = bits[row * (size_t)a[0].shape[1] + (size_t)chosen[c]] != 0;
+    PyObject *capsule = NULL;
+    if (problem)
+        PyErr_SetString(PyExc_ValueError, problem);
+    else if (failed)
+        PyErr_NoMemory();
+    else
+        capsule = PyCapsule_New(t, "fidelitree.table", destroy);
+    if (!capsule) {
+        arrays_release(a, TABLE_ARRAYS);
+        forget(t);
     }
-    t->bins = bins, t->codes = codes, t->sizes = sizes, t->ordered = ordered, t->chosen = all;
-    t->names = names;
-    return 0;
-}
-
-PyObject *table_of_bits(PyObject *module, PyObject *args)
-{
-    PyObject *given[4];
-    Array a[4];
-    int classes, failed = 0;
-    (void)module;
-    if (!PyArg_ParseTuple(args, "OOOOi", &given[0], &given[1], &given[2], &given[3], &classes))
-        return NULL;
-    Table *t = calloc(1, sizeof *t);
-    if (!t)
-        return PyErr_NoMemory();
-    if (arrays_take(given, bits_wanted, a, 4) < 0) {
-        free(t);
-        return NULL;
-    }
-    t->rows = (int32_t)a[0].shape[0], t->features = t->columns = (int32_t)a[2].length, t->classes = classes;
-    t->arrays[XLOGX] = a[3], t->xlogx = a[3].data;
-    const char *problem = unsound_bits(a, classes);
-    if (!problem)
-        failed = own_arrays(t, a) || fill(t, 2 * (int64_t)t->columns, 2) || fill_ones(t);
-    arrays_release(a, 3);
-    return capsule_of(t, problem, failed);
+    return capsule;
 }

@@ -189,21 +189,6 @@ static void settle(Search *s, int32_t node)
     split(s, node, here.test, here.no, here.yes);
 }
 
-/* Takes back the splits of a tree that spare no error. */
-void tighten(Search *s, int32_t node)
-{
-    Node *here = &s->arena.nodes[node];
-    if (here->test.feature < 0)
-        return;
-    if (label(s, node) == here->errors) {
-        here->test = (Test){-1, -1, -1};
-        here->leaves = 1;
-        return;
-    }
-    tighten(s, here->no);
-    tighten(s, here->yes);
-}
-
 /* CART's own growth over the first rows: the leaf whose best split gains most is divided first, of equals the older. */
 int32_t best_first(Search *s, int32_t rows, int32_t most)
 {

@@ -199,8 +199,9 @@ def test_a_feature_that_is_found_again_is_listed_once() -> None:
 def test_what_is_known_is_not_asked() -> None:
     target = Junta(3, [0, 1, 2], FUNCTIONS["parity"])
     learner = learner_of(target)
-    driven(learner.learn(cube(3), target(cube(3))), target.ask)
-    assert learner.relevant
+    for _ in range(3):  # seven splits for four errors pay once they were made again
+        driven(learner.learn(cube(3), target(cube(3))), target.ask)
+    assert predict(learner.sketch, cube(3)).tolist() == target(cube(3)).tolist()
     assert target.asked == []
 
 
@@ -240,18 +241,3 @@ def test_more_features_than_it_looks_at_are_searched_once_all_of_them_matter() -
     assert sum(sizes) + 3 == 25 > SEARCH_ALL
     result = ft.distill(chosen, ft.ProductSpace.bernoulli(25), 0.05, max_queries=4_000)
     assert result.certificate.holds
-
-
-def test_a_refined_tree_is_used_once_it_has_saved_mistakes() -> None:
-    """Looking ahead stays in use where a small tree is there to be found, and gives way on a vote of many bits."""
-    weights = np.random.default_rng(5).integers(-3, 4, 16)
-    small, votes = (lambda x: x[:, 0] & x[:, 1]), (lambda x: x.astype(np.int64) @ weights > weights.sum() / 2)
-    used = {}
-    for name, function in (("small", small), ("votes", votes)):
-        target = Junta(16, list(range(16)), lambda x, function=function: function(x).astype(np.intp))
-        learner = learner_of(target)
-        for batch in batches(16, 40):
-            driven(learner.learn(batch, target(batch)), target)
-        assert learner.sketch in (learner._ahead, learner._refined)
-        used[name] = learner.sketch is learner._refined and learner._refined is not None
-    assert used == {"small": False, "votes": True}

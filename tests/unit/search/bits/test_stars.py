@@ -12,7 +12,7 @@ from fidelitree.search.bits import regions
 from fidelitree.search.bits.learner import BitLearner
 from fidelitree.search.bits.regions import RegionLearner
 from fidelitree.search.bits.sketch import predict
-from fidelitree.search.bits.stars import CENTRES, WARM, DrawnRegion, most_influential
+from fidelitree.search.bits.stars import CENTRES, DrawnRegion, most_influential
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -106,13 +106,13 @@ def test_known_answers_are_not_asked_again() -> None:
 def test_no_feature_of_a_majority_is_worth_a_split() -> None:
     found, asked = star(lambda bits: bits.sum(axis=1) > 100, drawn(201, 48), list(range(201)))
     assert found is None
-    assert len(asked.inputs) <= WARM * 201
+    assert len(asked.inputs) <= CENTRES // 4 * 201
 
 
 def test_a_region_where_all_features_matter_at_once_is_given_up() -> None:
     found, asked = star(lambda bits: bits.sum(axis=1) % 2, drawn(20, 48), list(range(20)))
     assert found is None
-    assert len(asked.inputs) <= WARM * 20
+    assert len(asked.inputs) <= CENTRES // 4 * 20
 
 
 def test_without_two_labels_there_is_nothing_to_find() -> None:

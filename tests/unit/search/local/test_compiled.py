@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from fidelitree.asking.limits import go_on
-from fidelitree.search.bits.refined import BitRefiner
 from fidelitree.search.local import compiled
 from fidelitree.search.local.coded import Coded
 from fidelitree.search.local.grown import Grown, flat
@@ -17,7 +16,7 @@ from fidelitree.search.local.iterated import Refiner
 from fidelitree.search.local.moves import Reference
 from fidelitree.search.local.splitmix import Splitmix
 from fidelitree.search.local.splits import xlogx
-from fidelitree.spaces.features import AtMost, IsIn, IsOne
+from fidelitree.spaces.features import AtMost, IsIn
 from fidelitree.trees import kernels
 from labelled import multiplexer
 
@@ -76,41 +75,16 @@ def test_both_ways_grow_alike_where_labels_are_many(monkeypatch: pytest.MonkeyPa
     assert found(rows, 0) == fast
 
 
-def refined(seed: int) -> list[Any]:
-    """What a short search makes of trees over bits."""
-    rows, random = rows_of(seed), np.random.default_rng(seed)
-    bits = np.concatenate([rows.bins % 2, rows.bins // 2 % 2]).T.astype(np.uint8)
-    features = sorted(random.permutation(bits.shape[1])[1:].tolist()) or [0]
-    tree = (IsOne(0), (IsOne(bits.shape[1] - 1), 1, 0), 0)
-    refiner = BitRefiner(bits, rows.codes, features)
-    return [refiner.cheapest(shape, price) for shape, price in ((tree, 0.7), (0, 1.0), (tree, 0.01))]
-
-
 @needed
-@pytest.mark.parametrize("seed", range(12))
-def test_both_ways_refine_alike(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    fast = refined(seed)
+@pytest.mark.parametrize("seed", range(6))
+def test_both_ways_find_the_same_trees_over_bits(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Columns of two bins are counted 64 rows at a time."""
+    rows = rows_of(seed)
+    bins = np.concatenate([rows.bins % 2, rows.bins // 2 % 2])
+    bits = Coded(bins, [True] * len(bins), [2] * len(bins), rows.codes, rows.weights)
+    fast = found(bits, seed)
     monkeypatch.setattr(kernels, "compiled", False)
-    assert refined(seed) == fast
-
-
-@needed
-@pytest.mark.parametrize(
-    ("tree", "error", "words"),
-    [
-        ((IsOne(1), 0), ValueError, "a test and two sides"),
-        ((1, 0, 1), AttributeError, "feature"),
-    ],
-)
-def test_tuples_that_are_no_tree_are_refused(tree: Any, error: type[Exception], words: str) -> None:
-    bits, codes = np.eye(4, dtype=np.uint8), np.array([0, 1, 0, 1])
-    search = compiled.Compiled.of_bits(bits, codes, [0, 1], go_on)
-    with pytest.raises(error, match=words):
-        search.refine(tree, 1.0, 5, IsOne)
-    with pytest.raises(ValueError, match="most must be at least 1"):
-        kernels.native.table_refine(search._table, 0, 1.0, 0, 5, 0, IsOne, go_on)
-    with pytest.raises(ValueError, match="of bits"):
-        kernels.native.table_refine(native_table(), 0, 1.0, 0, 5, 9, IsOne, go_on)
+    assert found(bits, seed) == fast
 
 
 @needed
@@ -180,27 +154,6 @@ def native_table(**other: Any) -> Any:
 def test_rows_that_do_not_fit_are_refused(other: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         native_table(**other)
-
-
-@needed
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"codes": np.full(9, 2)}, "codes must be below"),
-        ({"codes": np.zeros(8, np.int64)}, "codes must have one entry a row"),
-        ({"chosen": np.array([0, 3], np.int32)}, "chosen must be features"),
-        ({"chosen": np.array([1, 1], np.int32)}, "in increasing order"),
-        ({"chosen": np.zeros(0, np.int32)}, "a row and a feature"),
-        ({"xlogx": np.zeros(9)}, "xlogx one more"),
-        ({"classes": 0}, "must be a class"),
-        ({"classes": 1 << 26, "chosen": np.zeros(40, np.int32)}, "too many groups"),
-    ],
-)
-def test_bits_that_do_not_fit_are_refused(change: dict[str, Any], words: str) -> None:
-    given: dict[str, Any] = {"bits": np.zeros((9, 3), np.uint8), "codes": np.zeros(9, np.int64)}
-    given |= {"chosen": np.arange(3, dtype=np.int32), "xlogx": np.zeros(10), "classes": 2}
-    with pytest.raises(ValueError, match=words):
-        kernels.native.table_of_bits(*(given | change).values())
 
 
 @needed

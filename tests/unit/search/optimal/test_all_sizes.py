@@ -9,8 +9,8 @@ import pytest
 
 import fidelitree as ft
 import reference
-from fidelitree.search.optimal.lattice import axes_of, label_masses
-from fidelitree.search.optimal.optimum import entries, errors_of_few_bits, least_errors
+from fidelitree.search.optimal.lattice import axes_of
+from fidelitree.search.optimal.optimum import entries, least_errors
 from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.trees import nested
 from fidelitree.trees.curve import Curve
@@ -81,23 +81,3 @@ def test_by_depth_it_is_what_a_slow_recursion_finds(p: float) -> None:
         tree = nested.build(space, curve.build(depth + 1), [0, 1])
         assert tree.depth <= depth
         assert ft.tree_error(tree, target, space) == pytest.approx(wanted[depth], abs=1e-12)
-
-
-@pytest.mark.parametrize("bits", range(1, 8))
-@pytest.mark.parametrize("labels", [2, 3])
-def test_few_bits_have_the_same_errors(bits: int, labels: int) -> None:
-    random = np.random.default_rng(bits)
-    space = ft.ProductSpace.bernoulli(bits, random.uniform(0.05, 0.95, bits).tolist())
-    axes, grid = axes_of(space, random.permutation(np.arange(1 << bits) % labels))
-    slow = least_errors(axes, grid, 40).errors
-    slow = np.pad(slow, (0, 40 - len(slow)), mode="edge")
-    fast = errors_of_few_bits(label_masses(axes, grid), 40)
-    assert fast == pytest.approx(slow, abs=1e-14)
-    assert ((fast == 0) == (slow == 0)).all(), "no error is none"
-
-
-def test_one_leaf_has_the_rarer_labels_wrong_and_a_constant_takes_no_bit() -> None:
-    masses = np.array([[0.5, 0.1, 0.0], [0.0, 0.0, 0.4]])
-    assert errors_of_few_bits(masses, 1).tolist() == pytest.approx([0.5])
-    assert errors_of_few_bits(masses, 3).tolist() == pytest.approx([0.5, 0.1, 0.1])
-    assert errors_of_few_bits(np.array([0.0, 1.0]), 2).tolist() == [0.0, 0.0]

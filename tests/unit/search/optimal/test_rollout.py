@@ -26,7 +26,9 @@ def search(seed: int, exact: bool) -> tuple[Rollouts, Counted, np.ndarray]:
     target = ft.targets.TruthTable(codes)
     counted = Counted(target, SPACE)
     return (
-        Rollouts(SPACE, lambda inputs: np.asarray(target(inputs), np.intp), 300, exact, counted, few=3),
+        Rollouts(
+            SPACE, lambda inputs: np.asarray(target(inputs), np.intp), 300, exact, counted, room=27 if exact else 64
+        ),
         counted,
         codes,
     )

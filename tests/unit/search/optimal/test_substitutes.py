@@ -44,7 +44,7 @@ def test_where_not_all_features_are_bits_prunings_remain() -> None:
 
 
 def test_where_too_many_features_matter_prunings_remain() -> None:
-    found = SmallestSubstitutes(TREE, SPACE, [TREE], steps=10)
+    found = SmallestSubstitutes(TREE, SPACE, [TREE], room=10)
     assert np.array_equal(found.disagreements, Prunings(TREE, SPACE).disagreements)
     assert found.with_leaves(16).size == 16
 
