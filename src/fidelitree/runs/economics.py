@@ -22,8 +22,8 @@ REFIT = 2.0  # times the answers of the last fit: when the archive is fitted aga
 FIRST_FEW = (
     32  # the first portion where a run ends as soon as one tree is good enough; where none is chosen, also the smallest
 )
-LEAST_FEW = 16  # the smallest later one
-PART = 1 / 16  # of the answers known: a later one
+LEAST_FEW = 8  # the smallest later one
+PART = 1 / 32  # of the answers known: a later one
 REFIT_SOON = 1.25  # times the answers of the last fit: when the archive is fitted again
 
 # Portions where each is a round, in answers.

@@ -322,7 +322,7 @@ def test_before_a_test_portions_are_a_share_of_what_is_known() -> None:
     assert loop.goal.needed(loop) == math.inf
     assert not loop.goal.testing(loop)
     sizes = [loop.goal.portions.rows(known, math.inf) for known in (0, 10, 320, 6_400)]
-    assert sizes == [economics.FIRST_FEW, economics.LEAST_FEW, 20, 400]
+    assert sizes == [economics.FIRST_FEW, economics.LEAST_FEW, 10, 200]
 
 
 def test_only_sizes_that_there_are_answers_for_are_looked_at() -> None:
