@@ -36,7 +36,7 @@ import numpy as np
 import fidelitree as ft
 from benchmarks import depth
 from benchmarks.paired import BITS, _common, _distilled, _model, _of_curves, ratio
-from fidelitree.runs import distill, economics, learning, loop
+from fidelitree.runs import distill, economics, epsilon_goal, learning, loop
 from fidelitree.runs.coverage_goal import CoverageGoal
 from fidelitree.runs.epsilon_goal import EpsilonGoal
 from fidelitree.runs.learning import EverySize
@@ -247,7 +247,7 @@ NUMBERS = {
     "REFIT_SOON = 1.5": Ablation(BOTH, [Change(EpsilonGoal, "refit", 1.5)]),
     **_number("AIM", BOTH, 0.6, 1.0),
     **_number("UNLIKELY", BOTH, 0.025, 0.1),
-    **_number("ROWS_A_LEAF", BOTH, 3, 10),
+    **_number("ROWS_A_LEAF", BOTH, 3, 10, owners=(epsilon_goal,)),
     **_number("NEAR_STEPS", BOTH, 30, 120),
     **_number("BETWEEN", BOTH, 1.1, 1.4),
     **_number("SEARCH_FROM", BITS_ONLY, 0, 50, 200),

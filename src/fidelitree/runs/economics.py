@@ -54,7 +54,7 @@ SHOWN = 0.5  # of the agreement that was seen, where it is little: a bound that 
 UNLIKELY = 0.05  # a chance below which nothing is hoped for
 FEW_INPUTS = 64  # that are asked about rather than tested
 PRIOR = 0.5  # errors, and right answers, that are believed before any was seen (Jeffreys)
-PARTS = (0.1, 0.3, 0.5, 0.7, 0.9)  # of a belief: the middles of five parts that are equally likely
+PARTS = 5  # of a belief, equally likely: the middle of each stands for it
 NEVER = 1e-12  # a probability that is none
 LIKE = 3.0  # errors: a tree whose mistakes were mended errs as often as before, as surely as by so many
 STUBBORN = 10  # trees: if chosen inputs have led to n of them, the next one is exact with a chance of 1 in n + STUBBORN
@@ -65,7 +65,6 @@ NEAR_STEPS = 60  # proposals near each size that the next test is likely to be o
 BETWEEN = 1.4  # times the leaves: between neighbouring sizes that are looked at
 FEWER = 0.75  # of the leaves of a tree that is about a whole table: only so few are worth an error
 LARGEST = 256  # leaves of a tree that is looked for
-ROWS_A_LEAF = 5  # answers for each leaf, at least
 HOPELESS_FROM = 8_000  # answers from which on the fall of errors is believed
 FAR_AHEAD = 60_000  # answers up to which it is carried on
 HOPE = 1.5  # times the steepest fall seen: a search may be about to find its way
@@ -177,8 +176,8 @@ class Belief:
     def errors_below(self, epsilon: float) -> list[float]:
         """Return errors that are equally likely, given that the error is below epsilon."""
         least = min(epsilon, self.fitted[0] / max(1, self.fitted[1]))
-        below = self.chance(epsilon)
-        parts = [max(0.0, part * below - self.exact) / (1 - self.exact + NEVER) for part in PARTS]
+        below, middles = self.chance(epsilon), [(place + 0.5) / PARTS for place in range(PARTS)]
+        parts = [max(0.0, part * below - self.exact) / (1 - self.exact + NEVER) for part in middles]
         found: list[float] = np.maximum(least, special.betaincinv(*self._shape, parts)).tolist()
         return found
 

@@ -41,10 +41,10 @@ def filled(sizes: Sequence[int], most: int) -> list[int]:
 
 
 def near(most: int) -> list[int]:
-    """Numbers of leaves that follow each other closely: all small ones, and a fifth more each time afterwards.
+    """Numbers of leaves that follow each other closely: all small ones, and two fifths more each time afterwards.
 
     >>> near(20)
-    [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 17, 20]
+    [1, 2, 3, 4, 6, 8, 11, 15, 20]
     """
     found = [1]
     while found[-1] < most:

@@ -30,7 +30,7 @@ Codes = NDArray[np.intp]
 WIDE = 24  # features: of more, a search looks only at those that explain more than chance does
 MOST_WORK = 4e9  # label counts, about a minute: where rows and features are many, a search makes fewer proposals
 MOST_LEAVES = 512  # of a pruning
-ROWS_A_LEAF = 5  # of a pruning, at least
+ROWS_A_LEAF = 5  # at least
 FEWEST = 10  # proposals near each size, however many the rows are
 
 

@@ -147,7 +147,7 @@ def test_a_chance_is_that_of_the_beta_distribution() -> None:
     drawn = np.random.default_rng(0).beta(3.5, 47.5, 200_000)
     one = Belief(3, 50)
     assert one.chance(0.1) == pytest.approx((drawn < 0.1).mean(), abs=0.005)
-    parts = np.quantile(drawn[drawn < 0.1], economics.PARTS)
+    parts = np.quantile(drawn[drawn < 0.1], (np.arange(economics.PARTS) + 0.5) / economics.PARTS)
     assert one.errors_below(0.1) == pytest.approx(parts, abs=0.001)
     bad = drawn[drawn > 0.1]
     assert one.shows(0.1, 20) == pytest.approx(1 - ((1 - bad) ** 20).mean(), abs=0.005)
