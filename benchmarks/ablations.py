@@ -245,6 +245,7 @@ NUMBERS = {
     **_few("FIRST_FEW", first=economics.FIRST_FEW * 2),
     "REFIT_SOON = 1.125": Ablation(BOTH, [Change(EpsilonGoal, "refit", 1.125)]),
     "REFIT_SOON = 1.5": Ablation(BOTH, [Change(EpsilonGoal, "refit", 1.5)]),
+    **_number("CURSE", BOTH, 0.0, 2.0),
     **_number("AIM", BOTH, 0.6, 1.0),
     **_number("UNLIKELY", BOTH, 0.025, 0.1),
     **_number("ROWS_A_LEAF", BOTH, 3, 10, owners=(epsilon_goal,)),

@@ -59,6 +59,7 @@ NEVER = 1e-12  # a probability that is none
 LIKE = 3.0  # errors: a tree whose mistakes were mended errs as often as before, as surely as by so many
 STUBBORN = 10  # trees: if chosen inputs have led to n of them, the next one is exact with a chance of 1 in n + STUBBORN
 AIM = 0.8  # epsilons: a tree that errs more often passes no test of a sensible length
+CURSE = 1.0  # errors that the best of many trees is believed to have made beyond those seen
 REFERENCE = 1_000  # inputs, never asked, on which two trees are compared
 SEARCH_FROM = 100  # answers before they are searched where chosen inputs lead to a tree: easy ones are known by then
 NEAR_STEPS = 60  # proposals near each size that the next test is likely to be of

@@ -228,11 +228,13 @@ class EpsilonGoal:
         """What comes of a test that begins now."""
         epsilon, level = self.aim(one.tree), loop.attempts.level(len(loop.attempts.all) + 1)
         likely = economics.AIM * epsilon
-        chance = one.evidence.chance(likely)
+        best_of_many = 0.0 if one is loop.asked_for else economics.CURSE
+        evidence = one.evidence.and_(best_of_many, best_of_many)
+        chance = evidence.chance(likely)
         if chance < economics.UNLIKELY:
             return Opening(one, Option(math.inf, math.inf, chance), math.inf, math.inf)
         least = float(Bet(level).needed_for(epsilon))
-        errors = one.evidence.errors_below(likely)
+        errors = evidence.errors_below(likely)
         lengths = [max(least, economics.test_length(error, level, epsilon)) for error in errors]
         way = self._way(loop, lengths, one.size, chance)
         later = self._cost(loop, way.rows + self._portion(loop), one.size)

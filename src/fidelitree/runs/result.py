@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from fidelitree.trees.tree import Tree
 
 
-_SHOWN = 40  # lines of a tree that a notebook shows at once: more are folded
+_OPENED, _SHOWN = 40, 400  # lines of a tree that a notebook shows at once, and that it shows at all
 EXAMPLES = 100
 """Disagreements that a page holds."""
 _ALWAYS = ("epsilon", "delta", "seed")
@@ -267,8 +267,9 @@ class Distillation:
     def _repr_html_(self) -> str:
         size = self.tree.size
         facts = [("Leaves", f"{size:,}"), ("Depth", f"{self.tree.depth}"), ("Labels asked", f"{self.queries.asked:,}")]
-        drawn = str(self.tree)
-        tree = folded("The tree", drawn, opened=drawn.count("\n") < _SHOWN)
+        lines = str(self.tree).splitlines()
+        shown = lines[:_SHOWN] + (["..."] if len(lines) > _SHOWN else [])
+        tree = folded("The tree", "\n".join(shown), opened=len(lines) <= _OPENED)
         more = tag("p", " ".join([*self.certificate.sentences(size), self.hint]).strip(), style="margin:.6em 0 0")
         return card(self.certificate.standing, str(self.certificate), facts, join(more, tree))
 
