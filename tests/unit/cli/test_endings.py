@@ -64,6 +64,7 @@ def test_a_claim_that_is_certified_already_ends_with_0(sent: signal.Signals) -> 
 
 def test_diff(sent: signal.Signals) -> None:
     """It ended with 3 or 4, or was killed."""
+    Path("sent.py").write_text(SENT.format(limit=100, number=int(sent)), encoding="utf-8")
     for old in ("aims:alarm", "aims:parity"):
         files = ("--report", "found/page.html", "--markdown", "found/out.md")
         done = run("diff", old, "sent:alarm", *MANY, "--batch-size", 50, *files)
