@@ -104,7 +104,7 @@ class Frontier(Sequence[Distillation]):
         """One point of the curve: by its size, by its error, or by what a leaf is worth.
 
         Args:
-            leaves: Gives the largest tree with at most so many, also of those that are not listed.
+            leaves: Return the largest tree with at most this many leaves, also of those that are not listed.
             epsilon: Gives the smallest tree whose error is certified to be at most that.
             price: Gives the last tree whose leaves each bring so much agreement, or coverage.
 
