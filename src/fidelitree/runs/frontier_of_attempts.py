@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from fidelitree.runs.session import Session
     from fidelitree.trees.tree import Tree
 
-_ATTEMPTS, _LEAVES = (
-    3,
-    256,
-)  # attempts with the smallest bounds, and leaves of a tree, that others are held against
-GRID = sizes_up_to(LARGEST)
+_ATTEMPTS = 3  # with the smallest bounds, that other trees are held against
+_LEAVES = 256  # of a tree that others are held against
 _TOLD = 3  # sizes that a reason speaks of
+
+GRID = sizes_up_to(LARGEST)
+"""Numbers of leaves that a result's frontier may have beside the result's own."""
 
 
 def frontier_of(session: Session, made: Distillation, outcome: Outcome, goal: Goal, trees: Sequence[Tree]) -> Frontier:
