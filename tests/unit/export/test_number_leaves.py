@@ -26,7 +26,7 @@ def price(batch: Any) -> Any:
     return batch["age"] * 1.5 + np.where(batch["size"] > 0, -13.25, 1 / 3) - 2 * batch["own"]
 
 
-TREE = ft.distill(price, SPACE, 0.1, tolerance=1.5).tree
+TREE = ft.distill(price, SPACE, 0.1, tolerance=1.5, seed=0).tree
 BATCH = pd.DataFrame(SPACE.draw(5_000, seed=1))
 ANSWERS = TREE.predict(BATCH)
 
@@ -72,7 +72,8 @@ def test_onnx_and_scikit_learn_answer_the_same() -> None:
 def test_rules_and_drawings_show_the_numbers() -> None:
     value = repr(TREE.label(int(np.flatnonzero(TREE.feature < 0)[0])))
     rules = ft.export.to_rules(TREE, SPACE)
-    assert {rule.label for rule in rules} == set(TREE.labels.tolist())
+    told = {rule.label for rule in rules}
+    assert set(ANSWERS.tolist()) <= told <= set(TREE.labels.tolist()), "a leaf that no input reaches has no rule"
     for text in (ft.export.to_text(TREE), ft.export.to_dot(TREE), ft.export.to_svg(TREE)):
         assert value in text
 
