@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.search.bits.learner import A_LEAF, LOST, SEARCH_ALL, STALLED, BitLearner
+from fidelitree.search.bits.learner import A_LEAF, STALLED, BitLearner
 from fidelitree.search.bits.regions import RegionLearner
 from fidelitree.spaces.draw import Stream
 from fidelitree.trees.nested import build, size
@@ -102,6 +102,8 @@ class FewRounds(BitInquiry):
     """Asks nothing while a search over all features does well; elsewhere it takes many steps of walks in one call."""
 
     shown = sys.maxsize
+    _lost = False
+    """Whether a search only repeated what it was told."""
     _learner: BitLearner
 
     def _begun(self, random: np.random.Generator, watch: Watch) -> BitLearner:
@@ -110,7 +112,8 @@ class FewRounds(BitInquiry):
     def _told(self, inner: NDArray[Any], codes: Codes) -> Steps[None]:
         learner = self._learner
         wrong = learner.wrong(inner, codes)
-        if len(self._space) > SEARCH_ALL or (self.known >= STALLED and wrong.mean() > LOST):
+        self._lost = self._lost or (self.known >= STALLED and learner.by_heart)
+        if self._lost or not learner.all_searched:
             yield from learner.learn(inner, codes, wrong)
         else:
             learner.search(inner, codes, wrong)

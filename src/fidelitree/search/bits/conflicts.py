@@ -30,15 +30,10 @@ class RelevantCells:
         self._mixed: set[bytes] = set()
         self._known = 0
 
-    def agreeing(self, bits: Bits, relevant: list[int]) -> int:
-        """How many of these inputs agree with a known one on all relevant features."""
+    def known(self, bits: Bits, relevant: list[int]) -> bool:
+        """Whether one of these inputs agrees with a known one on all relevant features."""
         self._update(relevant)
-        return sum(key in self._cells for key in _keys(bits, relevant))
-
-    def count(self, relevant: list[int]) -> int:
-        """Cells that hold an input."""
-        self._update(relevant)
-        return len(self._cells)
+        return any(key in self._cells for key in _keys(bits, relevant))
 
     def conflicts(self, relevant: list[int], watch: Watch, most: int = 1) -> list[tuple[int, int]]:
         """Return pairs of inputs with different labels that agree on every relevant feature, the closest first.

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from fidelitree.search.bits.lookahead import AHEAD
 from fidelitree.spaces.features import IsOne
-from fidelitree.trees.nested import size, tested
 
 if TYPE_CHECKING:
     from fidelitree.trees.nested import Nested
@@ -25,7 +24,6 @@ Codes = NDArray[np.intp]
 
 MOST = 16  # bits of a table
 CROWDED = 0.4  # leaves for each cell of its table from which on a tree is crowded
-CHEAP = 64  # cells that are asked without much thought
 
 
 def cells(bits: Bits, relevant: list[int]) -> Codes:
@@ -60,11 +58,6 @@ def _below(table: Codes, bits: list[int]) -> Nested:
     rest = bits[:axis] + bits[axis + 1 :]
     no, yes = (np.asarray(table.take(value, axis)) for value in (0, 1))
     return IsOne(bits[axis]), _below(no, rest), _below(yes, rest)
-
-
-def crowded(nested: Nested) -> bool:
-    """Whether a tree is no smaller than the table over its features, or not by much."""
-    return crowds(size(nested), len(tested(nested)))
 
 
 def crowds(leaves: int, features: int) -> bool:

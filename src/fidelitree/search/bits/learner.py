@@ -6,7 +6,6 @@ other by halves finds a feature that matters in a few queries.
 
 from __future__ import annotations
 
-from collections import deque
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
@@ -23,17 +22,15 @@ from fidelitree.search.bits.sketch import LabelledRows, Search, predict
 from fidelitree.search.bits.walk import walk
 from fidelitree.search.questions import Ask, Steps, together
 from fidelitree.trees.kernels import compiled
+from fidelitree.trees.nested import size
 
 if TYPE_CHECKING:
     from fidelitree.trees.nested import Nested
 
 SPLIT = 0.85  # what a split costs, in errors
 SEARCH_ALL = 24  # up to so many features the search looks at all of them
-RECENT, LOST = 24, 1 / 3  # answers, and the share of mistakes among them from which on trees are no good
 A_LEAF = 6  # answers for each leaf: a tree with fewer has only learnt them by heart
 STALLED = 192  # drawn answers: a target that a look-ahead sees into is known by then
-CHECKS = 12  # answers that could have shown another relevant feature, and did not
-SOON = 4  # times what is known: a table of so many cells will be asked
 
 
 class BitLearner:
@@ -52,16 +49,14 @@ class BitLearner:
         self.pool = Pool(features)
         self._cells = RelevantCells(self.pool)
         self.tabulates = False
-        """Whether the table over the relevant features is what it learns, or will be soon."""
+        """Whether the table over the relevant features is what it learns."""
         self._complete = False
-        self._recent: deque[bool] = deque(maxlen=RECENT)
-        self._checks = 0  # answers that could have shown another feature
+        self._checked = False  # whether an answer could have shown another feature, and did not
         self.relevant: list[int] = []
         """Features that were seen to matter somewhere."""
         self.sketch: Nested | None = None
         self._features, self._random, self._watch, self._parts = features, random, watch, parts
         self._together, self._search = side_by_side, Search()
-        self._judged: tuple[Nested | None, bool] = None, False  # a tree, and whether it is crowded
 
     @property
     def known(self) -> int:
@@ -74,6 +69,11 @@ class BitLearner:
         return self._features <= SEARCH_ALL
 
     @property
+    def by_heart(self) -> bool:
+        """Whether its tree only repeats what it was told."""
+        return self.sketch is not None and size(self.sketch) * A_LEAF > self.known
+
+    @property
     def _searched(self) -> list[int]:
         """The features that trees test: all of a few, of many those that are known to matter once some are."""
         return sorted(self.relevant) if self.relevant and not self.all_searched else list(range(self._features))
@@ -83,15 +83,14 @@ class BitLearner:
         wrong = self.wrong(bits, codes) if wrong is None else wrong
         mistaken = bool(wrong.any())
         if self.sketch is not None:
-            self._recent.extend(wrong.tolist())
             self.pool.stress(bits[wrong])
-        self._checks += self._checked(bits)
+        self._checked = self._checked or self._checks(bits)
         self.pool.add(bits, codes)
-        if mistaken or self._crowded:
+        if mistaken:
             yield from self._settle_conflicts()
-            if self.sketch is not None and not self.tabulates:
-                yield from self._explain(bits[wrong], codes[wrong], wrong.mean())
-            if not (self._lost and (yield from self._tabulate())) and mistaken:
+            if not (self.sketch is None or self.tabulates or self.all_searched):
+                yield from self._explain(bits[wrong], codes[wrong])
+            if not (yield from self._tabulate()):
                 self.refit()
         return wrong
 
@@ -109,41 +108,22 @@ class BitLearner:
         if wrong.any():
             self.refit()
 
-    @property
-    def _lost(self) -> bool:
-        """Whether trees keep being wrong; a table that is wrong somewhere may need one more feature."""
-        return self.tabulates or self._crowded or self.missed >= LOST
-
-    @property
-    def missed(self) -> float:
-        """The share of mistakes about recent inputs; 0 as long as there are few."""
-        return sum(self._recent) / RECENT
-
-    @property
-    def _crowded(self) -> bool:
-        if self.tabulates or self.sketch is None:
-            return False
-        if self._judged[0] is not self.sketch:
-            self._judged = self.sketch, junta.crowded(self.sketch)
-        return self._judged[1]
-
     def _tabulate(self) -> Steps[bool]:
-        """Ask the table over the relevant features where it seems complete and is not too expensive; whether it will.
+        """Ask the table over the relevant features if it seems complete and costs no more than was paid; whether it is.
 
-        While it is too expensive, and not by much, trees are not worth a search. A table of all features is the whole
-        space: it need not be known while a test may do with less.
+        So a table that was in vain has at most doubled the labels. A table of all features is the whole space: it need
+        not be known while a test may do with less.
         """
         self._complete = False
-        while len(self.relevant) <= junta.MOST and self._settled:
+        while len(self.relevant) <= junta.MOST and self._checked:
             missing, before = junta.missing(self.pool.bits, self.relevant), len(self.relevant)
             if not len(missing):
                 self._know_table()
                 return True
             paid = 0 if before == self._features else self.pool.size
-            costly = len(missing) > max(junta.CHEAP, paid)
-            self.tabulates = not costly or 1 << before <= SOON * paid
-            if costly:
-                return self.tabulates and self.sketch is not None
+            self.tabulates = len(missing) <= paid
+            if not self.tabulates:
+                return False
             others = self.pool.bits[self._random.integers(self.pool.size, size=len(missing))]
             seen = yield Ask(junta.members(missing, self.relevant, others), "walk")
             self.pool.add(seen.inner, seen.codes)
@@ -151,18 +131,9 @@ class BitLearner:
         self.tabulates = False
         return False
 
-    def _checked(self, bits: Bits) -> int:
-        """How many of these inputs agree with a known one on all relevant features, and may contradict it."""
-        if not self.relevant:
-            return 0
-        return self._cells.agreeing(bits, self.relevant)
-
-    @property
-    def _settled(self) -> bool:
-        """Whether no feature is likely to be missing: many answers could show it, or most cells were seen twice."""
-        if self._checks >= CHECKS:
-            return True
-        return self.pool.size - self._cells.count(self.relevant) >= 1 << len(self.relevant)
+    def _checks(self, bits: Bits) -> bool:
+        """Whether one of these inputs agrees with a known one on all relevant features: their labels may differ."""
+        return bool(self.relevant) and self._cells.known(bits, self.relevant)
 
     @property
     def confirmations(self) -> int:
@@ -189,17 +160,12 @@ class BitLearner:
 
     def _settle_conflicts(self) -> Steps[None]:
         """Two inputs that agree on all relevant features but not in their label show that another one matters."""
-        while not self.all_searched or self._lost:
-            pairs = self._cells.conflicts(self.relevant, self._watch, self._together)
-            if not pairs:
-                return
+        while pairs := self._cells.conflicts(self.relevant, self._watch, self._together):
             bits, codes = self.pool.bits, self.pool.codes
             yield from together([self.walk(bits[one], bits[two], codes[one]) for one, two in pairs])
 
-    def _explain(self, bits: Bits, codes: Codes, share: float) -> Steps[None]:
-        """Look into mistakes, once they are rare enough for each to be worth a few queries."""
-        if self.all_searched and (share > 0.13 or self.pool.size < 64):
-            return
+    def _explain(self, bits: Bits, codes: Codes) -> Steps[None]:
+        """Look into mistakes where trees test only features that are known to matter: others may be missing."""
         for start in range(0, len(bits), self._together):
             some = slice(start, start + self._together)
             yield from together([self._look_into(*one) for one in zip(bits[some], codes[some], strict=True)])
@@ -207,9 +173,6 @@ class BitLearner:
     def _look_into(self, row: Bits, code: int) -> Steps[None]:
         other = self._partner(row, code)
         if other is None or (yield from self._answer(row)) != code:  # noise may have answered otherwise before
-            return
-        if self.all_searched:
-            yield from self.walk(row, other, code)
             return
         mixed = other.copy()
         mixed[self.relevant] = row[self.relevant]
@@ -226,7 +189,7 @@ class BitLearner:
         rows = np.flatnonzero((bits[:, path] == row[path]).all(axis=1) & (codes != code))
         if not len(rows):
             return None
-        near = self.relevant if not self.all_searched and self.relevant else slice(None)
+        near = self.relevant or slice(None)
         closest = int(distances(row[None, near], bits[rows][:, near]).argmin())
         other: Bits = bits[rows[closest]]
         return other
@@ -240,7 +203,7 @@ class BitLearner:
         found = yield from walk(one, two, same, self._random, self._parts)
         if found not in self.relevant:
             self.relevant.append(found)
-            self._checks = 0
+            self._checked = False
         return found
 
     def _answer(self, row: Bits) -> Steps[int]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fidelitree.asking.limits import Watch, go_on
-from fidelitree.search.bits.learner import A_LEAF, LOST, STALLED, BitLearner
+from fidelitree.search.bits.learner import A_LEAF, STALLED, BitLearner
 from fidelitree.search.bits.pool import Bits, Codes, Pool
 from fidelitree.search.bits.sketch import is_one, predict
 from fidelitree.search.bits.stars import DrawnRegion, clearly_ahead, most_influential
@@ -100,12 +100,11 @@ class RegionLearner:
 
     @property
     def _stalled(self) -> bool:
-        """Whether the tree keeps being wrong, below a split half as often, and repeats what it was told."""
+        """Whether the tree repeats what it was told."""
         learner, drawn = self._learner, self._drawn.size
         if self._given_up or drawn < STALLED or learner.tabulates or learner.sketch is None:
             return False
-        wrong = learner.missed >= (LOST / 2 if self._path else LOST)
-        return wrong and size(learner.sketch) * A_LEAF > drawn
+        return size(learner.sketch) * A_LEAF > drawn
 
     def _divide(self) -> Steps[None]:
         """Split the region by its most influential feature, unless no feature is influential enough."""
