@@ -56,8 +56,7 @@ FEW_INPUTS = 64  # that are asked about rather than tested
 PRIOR = 0.5  # errors, and right answers, that are believed before any was seen (Jeffreys)
 PARTS = 5  # of a belief, equally likely: the middle of each stands for it
 NEVER = 1e-12  # a probability that is none
-LIKE = 1.0  # errors: a tree whose mistakes were mended errs as often as before, as surely as by so many
-STUBBORN = 10  # trees: if chosen inputs have led to n of them, the next one is exact with a chance of 1 in n + STUBBORN
+LIKE = 8.0  # errors: a tree whose mistakes were mended errs as often as before, as surely as by so many
 AIM = 0.8  # epsilons: a tree that errs more often passes no test of a sensible length
 CURSE = 1.0  # errors that the best of many trees is believed to have made beyond those seen
 REFERENCE = 1_000  # inputs, never asked, on which two trees are compared
@@ -140,9 +139,15 @@ class Belief:
         wrong = min(self._shape[0], max(1.0, rate * (rate * (1 - rate) / variance - 1)))
         return replace(self._about(rate, wrong), fitted=fitted)
 
-    def mended(self, trees: int) -> Belief:
-        """Return what it says of the tree that chosen inputs have made of this one, after so many ``trees``."""
-        return replace(self._about(self.rate, LIKE), exact=1 / (trees + STUBBORN))
+    def mended(self, leaves: int) -> Belief:
+        """Return what it says of the tree with so many ``leaves`` that chosen inputs have made of this one.
+
+        Its error is that of some leaves which are wrong. It is exact if the last of them was mended and no other one
+        broken: each is as likely as one more leaf is to be the one that matters.
+        """
+        wrong, right = self._shape
+        rate = wrong / (wrong + right)
+        return replace(self._about(rate, LIKE), exact=(1 + rate * leaves) ** -2)
 
     @staticmethod
     def _about(rate: float, wrong: float) -> Belief:

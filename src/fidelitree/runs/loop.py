@@ -128,8 +128,6 @@ class Loop(Generic[T]):
         """By the number of leaves that each was fitted for, which is at least its own."""
         self.asked_for: Candidate | None = None
         """The tree that chosen inputs have led to."""
-        self._inquired = 0
-        """Trees that chosen inputs have led to."""
         self.history: list[tuple[int, float]] = []
         """The answers at each fit, and the least error that was expected then."""
         self._errors: list[tuple[int, float]] = []
@@ -251,8 +249,7 @@ class Loop(Generic[T]):
             return
         if self.asked_for is None or tree is not self.asked_for.tree:
             before = Belief() if self.asked_for is None else self.asked_for.evidence
-            self.asked_for = Candidate(tree, before.mended(self._inquired))
-            self._inquired += 1
+            self.asked_for = Candidate(tree, before.mended(tree.size))
         if confirmed > self.asked_for.evidence.answers:
             self.asked_for.evidence = Belief(0.0, confirmed)
 

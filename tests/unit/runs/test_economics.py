@@ -179,10 +179,11 @@ def test_a_tree_is_not_believed_to_err_less_than_on_what_taught_it() -> None:
 
 def test_a_tree_whose_mistakes_were_mended_may_be_exact_and_is_expected_to_err_as_before() -> None:
     before = Belief(12, 100)
-    after = before.mended(0)
-    assert after.exact == 1 / economics.STUBBORN
+    after = before.mended(8)
+    assert after.exact == pytest.approx(1 / (1 + 8 * before.rate) ** 2)
     assert after.rate == pytest.approx((1 - after.exact) * before.rate)
-    assert before.mended(20).exact < after.exact
+    assert before.mended(80).exact < after.exact
+    assert after.mended(8).exact == pytest.approx(after.exact)
     assert after.and_(0, 30).exact > after.exact
     assert after.and_(1, 30).exact == 0
 
