@@ -28,11 +28,6 @@ REFIT_SOON = 1.25  # times the answers of the last fit: when the archive is fitt
 
 # Portions where each is a round, in answers.
 FIRST_ROUND = 64  # the first portion
-HALVED = 128  # a portion that is taken in by halves: it judges two generations of trees
-DOUBTFUL = 1.5  # epsilons: if the best tree errs more often, the next portion is to teach rather than to test
-TEACHES = 2.0  # of the answers known: such a portion
-LEAST_POWER = 0.2  # of the answers: errors are taken to fall at least as fast, over twice as many of them
-SPARE = 1.1  # times the answers of a test without an error: one error must not cost a round
 
 # Search, in proposals near each size.
 STEPS = 300  # of the fit before trees are opened
@@ -247,12 +242,12 @@ def next_level_costs(number: int, level: float, rows: float) -> float:
 def fall(errors: Sequence[tuple[int, float]]) -> float:
     """Return the power of the answers by which errors, by the answers that taught, have fallen of late."""
     if not errors:
-        return LEAST_POWER
+        return 0.0
     now, error = errors[-1]
     then, before = next((one for one in reversed(errors) if 2 * one[0] <= now), errors[0])
     if then >= now or not 0 < error < before:
-        return LEAST_POWER
-    return max(LEAST_POWER, math.log(before / error) / math.log(now / then))
+        return 0.0
+    return math.log(before / error) / math.log(now / then)
 
 
 def hopeless(errors: Sequence[tuple[int, float]], epsilon: float) -> bool:

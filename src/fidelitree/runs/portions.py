@@ -60,11 +60,11 @@ class InRounds:
         if not known:  # a small budget keeps labels for tests
             return min(economics.FIRST_ROUND, needed)
         taught, last = trend.errors[-1] if trend.errors else (known, 0.0)
-        if needed == math.inf or last > economics.DOUBTFUL * self.epsilon:
-            teaches = min(economics.TEACHES * known, economics.HOPELESS_FROM)  # then it is seen whether that is in vain
+        if needed == math.inf or last > self.epsilon:
+            teaches = min(known, economics.HOPELESS_FROM)  # then it is seen whether that is in vain
             return max(economics.FIRST_ROUND, teaches)
         expected = last * (taught / known) ** economics.fall(trend.errors)
-        return max(economics.SPARE * needed, min(self._test(expected, needed), known))
+        return max(needed, min(self._test(expected, needed), known))
 
     def _test(self, error: float, needed: float) -> float:
         """Return the answers to the test of a tree with this error; without an error it takes the ``needed`` ones."""

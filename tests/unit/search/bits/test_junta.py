@@ -44,5 +44,5 @@ def test_bits_that_change_nothing_are_not_tested() -> None:
     assert junta.tree(table, [5, 1, 2, 3]) == (IsOne(5), 0, 1)
     parity = junta.tree(np.array([int(cell).bit_count() % 2 for cell in range(32)]), list(range(5)))
     assert size(parity) == 32
-    assert junta.crowded(parity)
-    assert not junta.crowded(junta.tree(np.array([0] * 31 + [1]), list(range(5)))), "an AND is no crowd"
+    assert junta.crowds(size(parity), 5)
+    assert not junta.crowds(size(junta.tree(np.array([0] * 31 + [1]), list(range(5)))), 5), "an AND is no crowd"
