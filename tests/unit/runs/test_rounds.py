@@ -111,7 +111,7 @@ def test_the_same_seed_gives_the_same(features: int) -> None:
 
     one, two, other = (ft.distill(padded, space, epsilon=0.1, prefer="rounds", seed=seed) for seed in (4, 4, 5))
     assert (one.tree.digest, one.queries) == (two.tree.digest, two.queries)
-    assert one.tree.digest != other.tree.digest
+    assert (one.tree.digest, one.queries) != (other.tree.digest, other.queries)
 
 
 @pytest.mark.parametrize("features", [20, 60])
@@ -132,12 +132,16 @@ def test_an_attempt_counts_nothing_that_came_before_it(features: int, monkeypatc
     monkeypatch.setattr(Attempts, "open", opening)
     monkeypatch.setattr(Attempts, "count", counting)
     target = hidden(tribes(2, 5))
-    found = ft.distill(
-        lambda batch: target(batch[:, :10]), ft.ProductSpace.bernoulli(features), 0.05, prefer="rounds", seed=3
-    )
-    assert found.certificate.holds
-    assert len(opened) > 1
-    assert all(attempt.samples == portions[0] - before for attempt, before in opened)
+    several = 0
+    for seed in range(8):
+        opened.clear()
+        found = ft.distill(
+            lambda batch: target(batch[:, :10]), ft.ProductSpace.bernoulli(features), 0.05, prefer="rounds", seed=seed
+        )
+        assert found.certificate.holds
+        assert all(attempt.samples == portions[0] - before for attempt, before in opened)
+        several += len(opened) > 1
+    assert several, "some runs open more than one"
 
 
 def test_where_no_small_tree_will_do_the_ending_takes_few_rounds() -> None:
