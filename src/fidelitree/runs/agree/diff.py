@@ -45,7 +45,7 @@ from fidelitree.runs.agree.diff_exact import (
 )
 from fidelitree.runs.agree.diff_growing import DRAWS, ChangeExplorer
 from fidelitree.runs.agree.diff_testing import Changed, DiffAttempt, level_of, level_together
-from fidelitree.runs.agree.difference import EXAMPLES, SAME, Difference, Flagging, says_where
+from fidelitree.runs.agree.difference import SAME, Difference, Flagging, says_where
 from fidelitree.runs.agree.pair import Pair, paired
 from fidelitree.runs.input_source import source_of
 from fidelitree.runs.portions import Growing
@@ -53,6 +53,7 @@ from fidelitree.runs.size_grid import sizes_up_to
 from fidelitree.spaces.draw import seed_of
 from fidelitree.spaces.given import world_of
 from fidelitree.targets.circuits.circuit import Circuit
+from fidelitree.trees.disagreements import EXAMPLES
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -64,7 +65,6 @@ if TYPE_CHECKING:
 _CHANGES = 5  # after which the first tree is grown
 _PROPOSALS = 5  # trees one after the other; then trees of many sizes are tested together
 _ENOUGH = 13_000  # inputs to learn trees of many sizes from, and to test them
-_PATIENCE = 60_000  # inputs, unless a limit is given
 _PORTIONS = Growing(economics.FIRST_FEW, economics.FIRST, economics.PART_OF_TEST)
 
 
@@ -145,7 +145,7 @@ def diff(
     near = check_tolerance(tolerance, threshold)
     before, after, world = _sides(old, new, (space, groups), threshold)
     running = Running(batch_size, executor, timeout, retries, journal)
-    budget = Budget(max_queries=_PATIENCE if max_queries is None else max_queries, max_seconds=max_seconds)
+    budget = Budget(max_queries=economics.FAR_AHEAD if max_queries is None else max_queries, max_seconds=max_seconds)
     told = {**goal._asdict(), "deterministic": check_switch("deterministic", deterministic), **budget.limits()}
     told |= {} if near is None else {"tolerance": near}
     call = Call("diff", known_seed, seed is not None, told)
