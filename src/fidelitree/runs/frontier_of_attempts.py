@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from fidelitree.runs.session import Session
     from fidelitree.trees.tree import Tree
 
-_ATTEMPTS = 3  # with the smallest bounds, that other trees are held against
-
 GRID = sizes_up_to(LARGEST)
 """Numbers of leaves that a result's frontier may have beside the result's own."""
 
@@ -97,9 +95,9 @@ def _curve(best: dict[int, Outcome]) -> list[Outcome]:
 def _certified(session: Session, trees: Sequence[Tree]) -> Iterator[Outcome]:
     attempts, space = session.attempts, session.source.masses
     tested: list[Attempt] = sorted((one for one in attempts.live if one.samples), key=lambda one: one.error_bound)
-    for place, one in enumerate(tested):
+    for one in tested:
         yield Outcome(one.tree, one, 0.0)
-        if space is not None and place < _ATTEMPTS and 1 < one.tree.size <= economics.LARGEST:
+        if space is not None and 1 < one.tree.size <= economics.LARGEST:
             prunings = Prunings(one.tree, space)
             for size in (size for size in GRID if size < one.tree.size):
                 yield Outcome(prunings.with_leaves(size), one, float(prunings.disagreements[size - 1]))
