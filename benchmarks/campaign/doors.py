@@ -283,7 +283,8 @@ def difference(case: Case, epsilon: float, delta: float, seed: int) -> Claim:
     def old(bits: Any) -> NDArray[np.intp]:
         return case.rival[places(bits)]
 
-    with patch.multiple(compared, _ENOUGH=2 * SOME, _PROPOSALS=2), patch.object(economics, "STEPS", 5):
+    soon = patch.object(compared._Comparison, "_hopeless", lambda run: run._proposals >= 2)
+    with soon, patch.multiple(economics, HOPELESS_FROM=2 * SOME * economics.LEARNING, STEPS=5):
         found = ft.diff(old, case, case.space, delta, epsilon=0.01, seed=seed, max_queries=MANY, max_leaves=8)
     changed, flagged = case.rival != case.labels, np.asarray(found.flags(cube(), case.rival.tolist()))
     truth = replace(case, labels=changed.astype(np.intp))

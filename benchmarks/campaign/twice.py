@@ -134,8 +134,8 @@ def patched_difference(case: Case, epsilon: float, delta: float, seed: int) -> t
 
     def difference(new: Noted, number: int) -> Any:
         with (
-            patch.multiple(compared, _ENOUGH=2 * FEW, _PROPOSALS=0),
-            patch.object(economics, "STEPS", 1),
+            patch.multiple(economics, HOPELESS_FROM=2 * FEW * economics.LEARNING, STEPS=1),
+            patch.object(compared._Comparison, "_hopeless", lambda run: True),
             patch.object(draw, "fresh_seed", lambda: fresh(seed, number)),
         ):
             return ft.diff(_rival(case), new, space, delta, epsilon=0.01, max_queries=4 * FEW, max_leaves=4)

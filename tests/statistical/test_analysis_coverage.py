@@ -12,7 +12,7 @@ import fidelitree as ft
 from chances import plausible, too_many
 from fidelitree.asking.repeats import MOST
 from fidelitree.runs.analysis import analyze as analysis
-from fidelitree.runs.analysis import control_variate as stand_in
+from fidelitree.runs.analysis import stars
 
 ALARM = 1e-7
 RUNS, DELTA, ROWS = 250, 0.3, 60
@@ -25,7 +25,7 @@ TARGETS = [ft.targets.majority(N), ft.targets.balanced(SPACE, 4, seed=3).predict
 @pytest.fixture(autouse=True)
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """Intervals come from the counts alone: without stand-ins for the estimates they are the same, and sooner there."""
-    monkeypatch.setattr(stand_in, "WORTH_IT", 2.0)
+    monkeypatch.setattr(stars, "MOST_BYTES", 0)
 
 
 def missed(target: object, given: dict[str, int] | None = None) -> int:

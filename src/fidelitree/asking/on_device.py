@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.asking.call import Direct
+from fidelitree.asking.call import MOST_BYTES, Direct
 from fidelitree.asking.guarded import failed
 from fidelitree.errors import FidelitreeError, need
 from fidelitree.targets.models.torch import TorchModel
@@ -120,3 +120,8 @@ def windows(block: int, rows: int, size: int, most: int) -> Iterator[tuple[range
         yield range(block + start, block + min(full, start + step)), size
     if rest:
         yield range(block + full, block + full + 1), rest
+
+
+def rows_at_once(features: int) -> int:
+    """Inputs that are drawn together: a number of one takes eight bytes, and is worked out from a dozen others."""
+    return max(1, MOST_BYTES // (8 * features))

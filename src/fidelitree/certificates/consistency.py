@@ -42,7 +42,8 @@ UNCHECKED = (
     "arguments that changed nothing",
 )
 _ROUNDING = 1e-6
-_APART = 1e-9  # between two sums of the same probabilities
+APART = 1e-9
+"""Between two sums of the same probabilities."""
 
 
 @dataclass(frozen=True)
@@ -117,9 +118,9 @@ def _coverage(stored: Stored, space: World | None) -> Check:
         return Check(None, f"{about}: no space is stored here")
     masses = space.apart(told.seed or 0)[1].masses
     if masses is not None:
-        return Check(abs(coverage_of(tree, masses) - told.coverage) <= _APART, about)
+        return Check(abs(coverage_of(tree, masses) - told.coverage) <= APART, about)
     least = coverage_bound(told.samples, told.drawn, told.ledger, told.level) if tree.defers else 1.0
-    return Check(told.coverage <= least + _APART, f"{about}: {told.samples:,} of {told.drawn:,} were answered")
+    return Check(told.coverage <= least + APART, f"{about}: {told.samples:,} of {told.drawn:,} were answered")
 
 
 def _follows(certificate: Certificate, size: int) -> tuple[float, float]:
@@ -174,7 +175,7 @@ def _tested(stored: Stored, space: World | None) -> Check:
     if masses is None:
         return Check(None, f"{about}: how often rows reach a leaf is not known")
     apart = disagreement(stored.tree, tested, masses)
-    return Check(abs(apart - certificate.differs) <= _APART, about)
+    return Check(abs(apart - certificate.differs) <= APART, about)
 
 
 def _call(stored: Stored) -> Check:
@@ -272,7 +273,7 @@ def _answers(point: StoredPoint) -> Check:
         return Check(point.labels is None and table is None, about)
     again = Confusion.of_leaves(point.labels, point.tree, table.level)
     assert again is not None, "answers have a label"
-    close = math.isclose(float(again.wrong), float(table.wrong), rel_tol=_ROUNDING, abs_tol=_APART)
+    close = math.isclose(float(again.wrong), float(table.wrong), rel_tol=_ROUNDING, abs_tol=APART)
     same_cells = [(cell.target, cell.tree) for cell in again.cells] == [
         (cell.target, cell.tree) for cell in table.cells
     ]

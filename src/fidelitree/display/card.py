@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from fidelitree.display.wording import Html, at_least, tag
 
+_OPENED, _SHOWN = 40, 400  # lines that a notebook shows at once, and that it shows at all
 _FRAME = (
     "border:1px solid rgba(127,127,127,.45);border-radius:8px;padding:.8em 1.1em;max-width:52em;"
     "font-family:system-ui,sans-serif;line-height:1.5"
@@ -64,3 +65,9 @@ def folded(summary: str, text: str, opened: bool) -> Html:
     """Plain text below a card, to be opened."""
     body = tag("pre", text, style="margin:.5em 0 0;overflow:auto;max-height:30em;background:none")
     return tag("details", tag("summary", summary, style="cursor:pointer"), body, open=opened, style="margin-top:.6em")
+
+
+def unfolded(summary: str, lines: Sequence[str]) -> Html:
+    """The same, open from the start where it is short; of very many lines the first."""
+    shown = [*lines[:_SHOWN], *(["..."] if len(lines) > _SHOWN else [])]
+    return folded(summary, "\n".join(shown), opened=len(lines) <= _OPENED)

@@ -17,12 +17,12 @@ from fidelitree.runs.economics import AT_LEAST
 from fidelitree.runs.size_grid import LARGEST
 from fidelitree.search.labelled import HELD, Binning
 from fidelitree.search.local.moves import engine
+from fidelitree.search.local.splits import MANY
 
 if TYPE_CHECKING:
     from fidelitree.asking.counted import Counted
     from fidelitree.spaces.product import ProductSpace
 
-_CLASSES = 20  # no more are taken for classes without a look
 _PARTS = 8  # of the numbers, from small to large
 _CLOSE = 0.4  # correlation of wrong eighths with the right ones: 0.55 and more for regressors, below 0.25 for classes
 
@@ -52,7 +52,7 @@ class FirstAnswers:
 
 def are_amounts(space: ProductSpace, inner: NDArray[Any], codes: NDArray[np.intp], numbers: Sequence[int]) -> bool:
     """Whether trees miss most of these numbers, but tell large from small: eighths that they miss are close by."""
-    if len(numbers) <= _CLASSES:
+    if len(numbers) <= MANY:
         return False
     values, binning = np.asarray(numbers, np.float64)[codes], Binning.of(space, inner)
     guess, truth = _told(binning, codes)

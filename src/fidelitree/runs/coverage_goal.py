@@ -25,7 +25,7 @@ from fidelitree.search.archive import affordable
 from fidelitree.search.labelled import HELD, Binning
 from fidelitree.search.local.deferred import PRICES, improve, searches
 from fidelitree.search.optimal.substitutes import SmallestSubstitutes
-from fidelitree.theory.sequential import FRONTIER, ROUND, level_in
+from fidelitree.theory.sequential import FRONTIER, level_in
 from fidelitree.trees.answers import DEFER, tally
 from fidelitree.trees.nested import build, of, simplest
 
@@ -38,10 +38,6 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 SEARCHED = 5
 """Sizes that are searched for, the largest ones: their searches find the smaller trees, too."""
-
-
-SMALLEST = 3
-"""Leaves, from which on sizes are evenly spread."""
 
 
 @dataclass(frozen=True)
@@ -193,16 +189,6 @@ class CoverageGoal(EverySize):
         for search in searches(rows, code, self._epsilon, self.sizes, self._seed, loop.counted.watch):
             improve(search, self.sizes, steps)
             yield from (binning.tree(search.with_leaves(size).tree, ranks, labels) for size in self._allowed)
-
-
-def sizes_of(most: int) -> list[int]:
-    """Numbers of leaves up to ``most``, nine of them evenly spread from three leaves on, on a logarithmic scale.
-
-    >>> sizes_of(64), sizes_of(4), sizes_of(1)
-    ([1, 2, 3, 4, 6, 9, 14, 20, 30, 44, 64], [1, 2, 3, 4], [1])
-    """
-    spread = np.geomspace(min(SMALLEST, most), most, ROUND).tolist()
-    return sorted({*range(1, min(SMALLEST, most)), *map(round, spread)})
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fidelitree.errors import ParameterError
-from fidelitree.runs.coverage_goal import CoverageGoal, sizes_of
+from fidelitree.runs.coverage_goal import CoverageGoal
 from fidelitree.runs.frontier_result import Frontier
 from fidelitree.runs.goal import Goal, result_of
 from fidelitree.runs.input_source import source_of
@@ -14,7 +14,7 @@ from fidelitree.runs.learning import EFFORTS
 from fidelitree.runs.loop import Loop
 from fidelitree.runs.outcome import Outcome
 from fidelitree.runs.session import Session
-from fidelitree.runs.size_grid import LARGEST
+from fidelitree.runs.size_grid import LARGEST, sizes_up_to
 from fidelitree.theory.sequential import FRONTIER
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def distil_deferring(counted: Counted, space: World, goal: Goal, observer: Obser
     session = Session.of(counted, source, goal, observer, FRONTIER)
     patient = goal.few_leaves or counted.budget.max_queries is not None  # then purer leaves are worth more answers
     effort = EFFORTS["leaves" if patient else "queries"]
-    coverage = CoverageGoal(goal.epsilon, sizes_of(most or LARGEST), effort, goal.seed)
+    coverage = CoverageGoal(goal.epsilon, sizes_up_to(most or LARGEST), effort, goal.seed)
     reason = Loop.of(session, coverage, goal.seed).ending()
     attempts = session.attempts
     good = [one for one in attempts.live if one.certifies(goal.epsilon)]

@@ -13,11 +13,13 @@ from dataclasses import asdict, astuple, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import special
 
 from fidelitree.asking.limits import Watch, go_on
+from fidelitree.certificates.confusion import CONFIDENCE
 from fidelitree.errors import FormatError
-from fidelitree.runs.economics import answers_until_close
-from fidelitree.search.labelled import Binning
+from fidelitree.runs.economics import answers_until_close, is_close
+from fidelitree.search.labelled import HELD, Binning
 from fidelitree.search.local.iterated import Refiner
 from fidelitree.theory.sequential import FRONTIER, level_in
 
@@ -26,14 +28,10 @@ if TYPE_CHECKING:
     from fidelitree.search.local.coded import Codes
     from fidelitree.spaces.product import ProductSpace
 
-FOLDS = 4
 HOPELESS = 0.3
 """An error with which nobody would call a tree an explanation."""
-_NO_BETTER = 0.9  # of a constant's error: trees from so few labels have found nothing
-_CHANCE = 2  # mistakes among answers that taught may be chance
 EASE = 0.03
 """Added to errors before they are compared: what is nearly nothing may become nothing."""
-_WIDE = 1.645  # standard deviations on either side, for nine in ten
 # By leaves: mean of ln((error in the end + EASE) / (cross-validated error + EASE)), and its deviation beyond chance's.
 GAINS = {
     1: (-0.02, 0.05),
@@ -74,7 +72,7 @@ class Forecast:
     def hopeless(self) -> bool:
         """Whether even the largest tree is likely to err too often, or no tree has found anything yet."""
         constant, best = self.prospects[0].seen, min(one.seen for one in self.prospects)
-        return self.prospects[-1].likely > HOPELESS or best > max(HOPELESS, _NO_BETTER * constant)
+        return self.prospects[-1].likely > HOPELESS or (best > HOPELESS and is_close(constant, best))
 
     def __str__(self) -> str:
         best = self.prospects[-1]
@@ -119,9 +117,9 @@ def cross_validated(
     space: ProductSpace, inner: Inner, codes: Codes, sizes: Sequence[int], watch: Watch = go_on
 ) -> list[int]:
     """For each size the mistakes on all labels, each made by a tree that the others taught."""
-    binning, part = Binning.of(space, inner), np.arange(len(codes)) % FOLDS
+    binning, part = Binning.of(space, inner), np.arange(len(codes)) % HELD
     wrong = np.zeros(len(sizes), np.intp)
-    for fold in range(FOLDS):
+    for fold in range(HELD):
         some, others = (binning.coded(codes[rows], rows) for rows in (part != fold, part == fold))
         found = Refiner(some, None, 0, watch)
         wrong += [int(others.errors(found.with_leaves(size).tree)) for size in sizes]
@@ -131,9 +129,10 @@ def cross_validated(
 def _prospect(leaves: int, errors: int, labels: int, level: float) -> Prospect:
     share = errors / labels
     mean, spread = gain(leaves)
+    wide = float(special.ndtri(CONFIDENCE))  # both ends are wrong as often as that, together one time in ten
     deviation = math.hypot(spread, math.sqrt(share * (1 - share) / labels) / (share + EASE))
     low, likely, high = (
-        min(1.0, max(0.0, (share + EASE) * math.exp(mean + side * _WIDE * deviation) - EASE)) for side in (-1, 0, 1)
+        min(1.0, max(0.0, (share + EASE) * math.exp(mean + side * wide * deviation) - EASE)) for side in (-1, 0, 1)
     )
     return Prospect(leaves, low, likely, high, share, answers_until_close(likely, level))
 
@@ -151,4 +150,4 @@ def halved(few: int, many: int) -> bool:
     >>> halved(0, 2), halved(0, 1), halved(5, 10), halved(5, 12)
     (True, False, False, True)
     """
-    return 2 * (few + _CHANCE) <= many + _CHANCE
+    return 2 * (few + 1) <= many

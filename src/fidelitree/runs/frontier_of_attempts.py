@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from fidelitree.display.wording import at_most
 from fidelitree.display.wording import leaves as in_words
 from fidelitree.exact.paths import disagreement
+from fidelitree.runs import economics
 from fidelitree.runs.frontier_result import PRICE, Frontier
 from fidelitree.runs.goal import Goal, result_of
 from fidelitree.runs.outcome import Outcome
@@ -26,10 +27,6 @@ if TYPE_CHECKING:
     from fidelitree.runs.result import Distillation
     from fidelitree.runs.session import Session
     from fidelitree.trees.tree import Tree
-
-_ATTEMPTS = 3  # with the smallest bounds, that other trees are held against
-_LEAVES = 256  # of a tree that others are held against
-_TOLD = 3  # sizes that a reason speaks of
 
 GRID = sizes_up_to(LARGEST)
 """Numbers of leaves that a result's frontier may have beside the result's own."""
@@ -61,10 +58,8 @@ def shortfall(trouble: str, session: Session, would_help: str = "") -> str:
     most, epsilon = session.counted.budget.max_leaves, session.attempts.epsilon
     curve = _curve(_best_of_each_size(session))
     allowed = [one for one in curve if most is None or one.tree.size <= most]
-    told = ", ".join(
-        _reaching(one, epsilon)
-        for one in (allowed if len(allowed) <= _TOLD else [allowed[0], allowed[len(allowed) // 2], allowed[-1]])
-    )
+    shown = sorted({0, len(allowed) // 2, len(allowed) - 1}) if allowed else []
+    told = ", ".join(_reaching(allowed[place], epsilon) for place in shown)
     enough = next((one.tree.size for one in curve if one.error_bound <= epsilon), None)
     needs = would_help or f"more than {in_words(allowed[-1].tree.size if allowed else 1)}"
     needs = needs if enough is None else in_words(enough)
@@ -100,9 +95,9 @@ def _curve(best: dict[int, Outcome]) -> list[Outcome]:
 def _certified(session: Session, trees: Sequence[Tree]) -> Iterator[Outcome]:
     attempts, space = session.attempts, session.source.masses
     tested: list[Attempt] = sorted((one for one in attempts.live if one.samples), key=lambda one: one.error_bound)
-    for place, one in enumerate(tested):
+    for one in tested:
         yield Outcome(one.tree, one, 0.0)
-        if space is not None and place < _ATTEMPTS and 1 < one.tree.size <= _LEAVES:
+        if space is not None and 1 < one.tree.size <= economics.LARGEST:
             prunings = Prunings(one.tree, space)
             for size in (size for size in GRID if size < one.tree.size):
                 yield Outcome(prunings.with_leaves(size), one, float(prunings.disagreements[size - 1]))

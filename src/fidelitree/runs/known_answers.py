@@ -10,6 +10,7 @@ from fidelitree.asking.limits import BudgetSpent
 from fidelitree.errors import NoDiagramError
 from fidelitree.exact.diagram import DiagramSubfunction
 from fidelitree.exact.engine import all_answers_of, error_inside
+from fidelitree.runs import economics
 from fidelitree.runs.outcome import Outcome
 from fidelitree.search.optimal.affordable import LISTED
 from fidelitree.search.optimal.substitutes import Prunings
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from fidelitree.certificates.attempts import Attempt, Attempts
     from fidelitree.exact.subfunction import Subfunction
     from fidelitree.trees.tree import Tree
-
-MANY = 2_000  # labels after which a diagram's paths will do
 
 
 def lists_its_answers(counted: Counted) -> bool:
@@ -87,7 +86,7 @@ class KnownErrors:
             if error is not None and error <= attempts.epsilon:
                 return self._smallest(attempt, error, attempts.epsilon)
         asked = self.counted.asked
-        return self.unfolded(attempts, asked) if asked >= MANY else None
+        return self.unfolded(attempts, asked) if asked >= economics.SOONEST else None
 
     def unfolded(self, attempts: Attempts, most: float) -> Outcome | None:
         """The tree of a diagram's paths, if it has no more leaves than so many, and than there may be."""

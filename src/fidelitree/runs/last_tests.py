@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fidelitree.asking.limits import BudgetSpent
+from fidelitree.runs import economics
 from fidelitree.runs.outcome import Outcome, best_so_far
 from fidelitree.search.questions import Steps, Tests
 
@@ -21,9 +22,7 @@ if TYPE_CHECKING:
     from fidelitree.trees.tree import Tree
 
 CERTIFIED = "certified"
-TIGHT, SLACK = 1.1, 0.01  # a bound of TIGHT times the error, and SLACK more, is close to it
-_BATCH, _PART = 50, 8  # answers between two looks at a last trial: one in so many of those counted
-_QUARTER = 4  # the same where time is short
+SLACK = 0.01  # an error, besides TIGHT: where epsilon is out of reach, a bound so close to the error will do
 
 
 def tried(session: Session, trees: Sequence[Tree]) -> Steps[Attempt]:
@@ -36,13 +35,13 @@ def tried(session: Session, trees: Sequence[Tree]) -> Steps[Attempt]:
         fair = min(attempt.samples for attempt in under_test) >= best.samples / 2  # some may be older than others
         if (fair and close_enough(best, session.attempts.epsilon)) or not session.source.tests_left:
             return best
-        yield Tests(max(_BATCH, best.samples // _PART))
+        yield Tests(max(economics.FIRST, int(economics.PART_OF_TEST * best.samples)))
 
 
 def close_enough(attempt: Attempt, epsilon: float) -> bool:
     """Whether a bound is good enough, or close to the error that was seen; a small epsilon asks for a finer look."""
     share = attempt.errors / max(1, attempt.samples)
-    return attempt.certifies(epsilon) or attempt.error_bound <= TIGHT * share + min(SLACK, epsilon)
+    return attempt.certifies(epsilon) or attempt.error_bound <= economics.TIGHT * share + min(SLACK, epsilon)
 
 
 def put_to_test(outcome: Outcome, session: Session) -> Outcome:
@@ -81,7 +80,7 @@ def _until_settled(session: Session, tested: Attempt) -> Steps[None]:
         usual = attempts.standing.usual()
         if usual is not None:  # the constant that is best by now has an attempt, too
             attempts.standing.open(0, [session.always(usual)])
-        yield Tests(max(1, tested.samples // _QUARTER))
+        yield Tests(max(1, int(economics.PART_IN_HASTE * tested.samples)))
 
 
 def settled(attempts: Attempts, best: Outcome) -> bool:
@@ -91,4 +90,4 @@ def settled(attempts: Attempts, best: Outcome) -> bool:
         return best.tree.size == 1 or all(one.rate > error for one in attempts.standing.constants if one.samples)
     if best.tree.size == 1 and any(one.rate < error - SLACK for one in attempts.standing.constants if one.samples):
         return False  # another constant errs less often, and has had fewer answers
-    return best.error_bound < 1 and error > attempts.epsilon and best.error_bound <= TIGHT * error + SLACK
+    return best.error_bound < 1 and error > attempts.epsilon and best.error_bound <= economics.TIGHT * error + SLACK

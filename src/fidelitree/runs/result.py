@@ -17,12 +17,12 @@ from fidelitree.asking.events import TreeJudged
 from fidelitree.certificates import store
 from fidelitree.certificates.confusion import Confusion, LeafError, share_of_level
 from fidelitree.certificates.mean_error import MeanError, mean_error
-from fidelitree.display.card import card, folded
+from fidelitree.display.card import card, unfolded
 from fidelitree.display.wording import at_least, join, tag
 from fidelitree.display.wording import leaves as in_words
 from fidelitree.errors import ParameterError, check_count, check_delta, check_path, write_text
 from fidelitree.search.trace import SplitRecord
-from fidelitree.trees.disagreements import Disagreements
+from fidelitree.trees.disagreements import ON_PAGES, Disagreements
 
 if TYPE_CHECKING:
     from fidelitree.asking.counted import Queries
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from fidelitree.trees.tree import Tree
 
 
-_OPENED, _SHOWN = 40, 400  # lines of a tree that a notebook shows at once, and that it shows at all
-EXAMPLES = 100
-"""Disagreements that a page holds."""
 _ALWAYS = ("epsilon", "delta", "seed")
 _WRITABLE = (bool, int, float, str, type(None))
 
@@ -253,7 +250,7 @@ class Distillation:
             self.leaf_labels,
             self.reason,
             self.call,
-            disagreements=self.disagreements(EXAMPLES) if self.answers is not None else None,
+            disagreements=self.disagreements(ON_PAGES) if self.answers is not None else None,
             target_name=str(self.run.get("target", "")).removesuffix(".predict"),
             ways=tuple(store.ways_to_check(self.space, self.journal is not None, self.surrogate is not None)),
         )
@@ -267,9 +264,7 @@ class Distillation:
     def _repr_html_(self) -> str:
         size = self.tree.size
         facts = [("Leaves", f"{size:,}"), ("Depth", f"{self.tree.depth}"), ("Labels asked", f"{self.queries.asked:,}")]
-        lines = str(self.tree).splitlines()
-        shown = lines[:_SHOWN] + (["..."] if len(lines) > _SHOWN else [])
-        tree = folded("The tree", "\n".join(shown), opened=len(lines) <= _OPENED)
+        tree = unfolded("The tree", str(self.tree).splitlines())
         more = tag("p", " ".join([*self.certificate.sentences(size), self.hint]).strip(), style="margin:.6em 0 0")
         return card(self.certificate.standing, str(self.certificate), facts, join(more, tree))
 

@@ -24,9 +24,8 @@ from fidelitree.errors import RAISED, FidelitreeError, FormatError, ParameterErr
 from fidelitree.runs.agree.diff import diff
 from fidelitree.runs.agree.own_rows import agreement, column_of
 from fidelitree.runs.agree.recount import counted as counted_answers
-from fidelitree.runs.result import EXAMPLES
 from fidelitree.trees.answers import DEFER, Answers, answered, apart
-from fidelitree.trees.disagreements import Disagreements, text, value_of
+from fidelitree.trees.disagreements import FEATURES, ON_PAGES, Disagreements, text, value_of
 from fidelitree.trees.treefile import MAX_BYTES
 
 if TYPE_CHECKING:
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from fidelitree.spaces.features import Feature
     from fidelitree.targets.labels import Target
 
-_FEATURES = 8  # of a table of disagreements
 _TESTS = "certify"
 _SIGNS = {True: "✓", False: "✗", None: "–"}
 
@@ -276,7 +274,7 @@ def _differing(found: Disagreements, deferred: int, asked: Mapping[str, str]) ->
     wanted = f"differ.csv?of={quote(asked['of'])}&text={quote(asked.get('text', ''))}"
     parts = [tag("p", told + shown), form, tag("p", tag("a", "As CSV", href=wanted))]
     if found:
-        head, rows = found.cells(EXAMPLES, _FEATURES)
+        head, rows = found.cells(ON_PAGES, FEATURES)
         parts.append(table(head, rows))
     return parts
 

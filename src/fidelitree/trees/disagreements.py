@@ -20,7 +20,12 @@ if TYPE_CHECKING:
     from fidelitree.trees.answers import Answers
     from fidelitree.trees.tree import Tree
 
-_LINES = 10  # that are printed
+EXAMPLES = 10
+"""Of them, that are printed."""
+ON_PAGES = 100
+"""Of them, that a page holds."""
+FEATURES = 8
+"""Columns of a table of them on a page, besides the answers."""
 
 
 @dataclass(frozen=True)
@@ -129,16 +134,16 @@ class Disagreements(Sequence[Differing]):
         told = f"{self.wrong:,} of {self.tests:,} fresh inputs.{self.why}"
         if not self.found:
             return told
-        head, rows = self.cells(_LINES, _LINES)
+        head, rows = self.cells(EXAMPLES, EXAMPLES)
         widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
         lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in (head, *rows)]
-        return "\n".join([*lines, *(["..."] if self.wrong > _LINES else []), told])
+        return "\n".join([*lines, *(["..."] if self.wrong > EXAMPLES else []), told])
 
     def _repr_html_(self) -> str:
         told = tag("p", f"Target and tree differ on {self.wrong:,} of {self.tests:,} fresh inputs.{self.why}")
         if not self.found:
             return told
-        head, rows = self.cells(_LINES, _LINES)
+        head, rows = self.cells(EXAMPLES, EXAMPLES)
         return told + table(head, rows)
 
 

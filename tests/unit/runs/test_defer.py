@@ -11,7 +11,7 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.certificates.attempts import Attempts
-from fidelitree.runs.coverage_goal import CoverageGoal, Shape, sizes_of
+from fidelitree.runs.coverage_goal import CoverageGoal, Shape
 from fidelitree.runs.learning import QUERIES
 from fidelitree.trees.answers import DEFER
 
@@ -186,11 +186,6 @@ def test_leaves_are_deferred_worst_first_and_joined():
     assert found.tree.size == 2
     assert (found.coverage, found.error) == (0.6, 0.0)
     assert str(found.tree).splitlines() == ["x0 = 0: ask the target", "x0 = 1: 0"]
-
-
-def test_sizes_are_dense_where_coverage_is():
-    assert sizes_of(64)[-3:] == [30, 44, 64]
-    assert all(sizes_of(most)[-1] == most and sizes_of(most)[0] == 1 for most in range(1, 70))
 
 
 def test_more_doubt_answers_less():

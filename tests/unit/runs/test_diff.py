@@ -180,18 +180,6 @@ def test_an_interrupt_finds_changes_and_inputs_together() -> None:
     assert found == {(30, 1_000), (34, 1_008)}
 
 
-def test_weights_stand_for_the_whole_space() -> None:
-    """Draws from a small box and from everywhere: weighed, they give the mass of any part."""
-    explorer = ChangeExplorer(pair_of_both(), MIXED, 8)
-    box = Region.of(MIXED, {"age": (60, 65), "job": {"clerk"}})
-    for part, mass in ((MIXED.whole, 1.0), (box, box.mass)):
-        inner = explorer.boxes.draw(part, 4_000)
-        explorer.seen.add(inner, explorer._pair.ask(inner, "explore"), part, mass)
-    weights, inner = explorer.seen.weights(), explorer.seen.columns()[0]
-    half = Region.of(MIXED, {"age": (60, 62), "job": {"clerk"}})
-    assert weights[half.contains(inner)].sum() / weights.sum() == pytest.approx(half.mass, rel=0.1)
-
-
 def test_draws_inside_what_is_flagged_are_as_the_space_draws_them() -> None:
     """Two flagged leaves that share one box, and a third: every leaf is reached as often as its mass says."""
     pair = pair_of_both()
@@ -339,7 +327,7 @@ def test_tests_come_from_one_part_of_the_rows_alone(monkeypatch: pytest.MonkeyPa
     def new(batch: Any) -> Any:
         return (batch["x"] > 100) & ~((batch["x"] > 250) & (batch["job"] == "nurse"))
 
-    found = ft.diff(lambda batch: batch["x"] > 100, new, world, max_queries=6_000)
+    found = ft.diff(lambda batch: batch["x"] > 100, new, world, max_queries=6_000, precision=0.97, recall=0.8)
     assert found.explained
     assert used == {tested.digest}
 

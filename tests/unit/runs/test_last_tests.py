@@ -12,8 +12,9 @@ import fidelitree as ft
 from fidelitree.asking.counted import Counted
 from fidelitree.asking.memory import Memory
 from fidelitree.certificates.attempts import Attempts
+from fidelitree.runs.economics import TIGHT
 from fidelitree.runs.input_source import source_of
-from fidelitree.runs.last_tests import SLACK, TIGHT, settled, tried
+from fidelitree.runs.last_tests import SLACK, settled, tried
 from fidelitree.runs.outcome import Outcome
 from fidelitree.runs.session import Session
 from mixed import MIXED, mixed_tree

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fidelitree.display.wording import Html, counted, row, section, table, tag, whole
+from fidelitree.trees.disagreements import EXAMPLES, FEATURES
 
 if TYPE_CHECKING:
     from fidelitree.report.contents import Contents
     from fidelitree.trees.disagreements import Disagreements
-
-_SHOWN, _FEATURES = 10, 8
 
 
 def differing(contents: Contents) -> Html:
@@ -29,18 +28,20 @@ def _told(contents: Contents) -> str:
     tests = counted(found.tests, "fresh input")
     if not found:
         return f"There are none to show: target and tree agree on all {tests} of the test."
-    first = "These are all of them" if found.wrong <= _SHOWN else f"These are the first {_SHOWN}, as they were drawn"
+    first = "These are all of them"
+    if found.wrong > EXAMPLES:
+        first = f"These are the first {EXAMPLES}, as they were drawn"
     return f"They differ on {whole(found.wrong)} of {tests}. {first}.{_columns(found)}"
 
 
 def _columns(found: Disagreements) -> str:
     names = found.asked or tuple(found[0].input)
-    rest = len(found[0].input) - min(len(names), _FEATURES)
+    rest = len(found[0].input) - min(len(names), FEATURES)
     return f" {counted(rest, 'feature is', 'features are')} not shown here; disagreements.csv has all." if rest else ""
 
 
 def _table(found: Disagreements) -> Html:
-    head, rows = found.cells(_SHOWN, _FEATURES)
+    head, rows = found.cells(EXAMPLES, FEATURES)
     names = [*head[:-2], "Tree answers", "Target answers"]
     lines = (row(*cells[1:-2], *(tag("strong", label) for label in cells[-2:]), head=cells[0]) for cells in rows)
     return tag("div", table(names, lines, "Inputs on which they differ", class_="numbers"), class_="scroll", tabindex=0)

@@ -30,8 +30,9 @@ from fidelitree.errors import (
     show,
 )
 from fidelitree.exact.engine import ENUMERATE_UNASKED, MOST_LISTED, free_of_charge, known_error, tree_labels
+from fidelitree.runs import economics
 from fidelitree.runs.agree.audited import TestInputs, labels_of, prediction_of, source_of
-from fidelitree.runs.agree.claim import FEW, PART, PATIENCE, Approval, AuditGoal, Claim, HowFar
+from fidelitree.runs.agree.claim import FEW, PATIENCE, Approval, AuditGoal, Claim, HowFar
 from fidelitree.runs.agree.device_tests import DeviceTests
 from fidelitree.runs.goal import exact_certificate
 from fidelitree.runs.kept_rows import KeptRows, doubted, told
@@ -369,7 +370,7 @@ class _Audit:
         left = left if affordable is None else min(left, affordable)  # some rows were asked again
         found: list[int] = []
         size = block_rows(len(self.counted.space))  # what fits into memory well
-        size *= max(1, bet.samples // (PART * size)) if there else 1
+        size *= max(1, int(economics.PART_IN_HASTE * bet.samples / size)) if there else 1
         together = self.counted.budget.max_seconds is None and not self.defers and not there
         for wanted in looks if together else looks[:1]:
             if found and sum(found) + wanted > size:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.asking.call import MOST_BYTES
 from fidelitree.asking.guarded import GuardedTarget
 from fidelitree.certificates.certificate import OF_ANSWERS
 from fidelitree.errors import ParameterError, TargetError, show
-from fidelitree.runs.agree.claim import AuditGoal, Claim
+from fidelitree.runs.agree.claim import FEW, AuditGoal, Claim
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.product import ProductSpace, product_of
 from fidelitree.spaces.rows import check_test_rows
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from fidelitree.runs.agree.device_tests import DeviceTests
     from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
-
-FINGERPRINT = 4096  # inputs on which a predictor that has no digest of its own is told from others
-FINGERPRINT_BYTES = 1 << 25  # of them, so that those of a space of many features fit into memory
 
 
 def _product(space: World, rule: AuditGoal) -> ProductSpace:
@@ -77,8 +75,8 @@ def labels_of(predict: Target, batch: NDArray[Any]) -> NDArray[Any]:
 
 
 def _fingerprint(predict: Target, space: World) -> str:
-    """A digest of a predictor that has none: what it says about inputs that anybody can draw."""
+    """A digest of a predictor that has none: what it says about a few inputs that anybody can draw."""
     product = space.product
-    rows = min(FINGERPRINT, max(64, FINGERPRINT_BYTES // (len(product) * product.dtype.itemsize)))
+    rows = min(FEW, max(64, MOST_BYTES // (len(product) * product.dtype.itemsize)))
     labels = labels_of(predict, source_of(space, Stream("fingerprint")).take(0, 0, rows))
     return OF_ANSWERS + hashlib.sha256(repr(labels.tolist()).encode()).hexdigest()

@@ -10,6 +10,7 @@ import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
+from fidelitree.runs import economics
 from fidelitree.theory.sequential import (
     AUDIT,
     INTERVAL,
@@ -25,8 +26,6 @@ from fidelitree.theory.wald import agreeing_needed, log_ratio
 PATIENCE = 64  # how many times ln(1/delta)/epsilon answers an undecided audit may take
 FIRST = 100
 """Answers before the first look at an interval."""
-PART = 4
-"""Then they are looked at again after one more for so many of those counted."""
 APPROVAL_LABELS = 10_000
 """Answers after which a model is neither approved nor refused."""
 FEW = 1 << 12
@@ -112,7 +111,7 @@ class HowFar(AuditGoal):
         then agreed. No more are asked about at once than are counted, because Ctrl-C would lose them.
         """
         found = [self.needed(bet)]
-        while found[0] and (new := sum(found)) < max(PART * FIRST, bet.samples):
+        while found[0] and (new := sum(found)) < max(FIRST / economics.PART_IN_HASTE, bet.samples):
             samples = bet.samples + new
             if any(self._narrow(errors, samples, bet.level) for errors in (bet.errors, bet.errors + new)):
                 break
@@ -120,7 +119,7 @@ class HowFar(AuditGoal):
         return found
 
     def _until_next(self, samples: int) -> int:
-        return max(FIRST, samples // PART)
+        return max(FIRST, int(economics.PART_IN_HASTE * samples))
 
     def _narrow(self, errors: int, samples: int, level: float) -> bool:
         upper = error_bound(errors, samples, level)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fidelitree.asking.on_device import OnDevice, windows
+from fidelitree.asking.on_device import OnDevice, rows_at_once, windows
 from fidelitree.spaces.draw import block_rows
 from fidelitree.spaces.mixture import Mixture
 from fidelitree.spaces.product import ProductSpace
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 Tensor = Any
 Drawn = Callable[[range, int], tuple[Tensor, Tensor]]
 """Rows of some blocks: the node at which each ends, and what the model receives, which it may change."""
-_VALUES = 1 << 24  # numbers that are drawn at once: each is worked out from a dozen others
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class DeviceTests:
         if product and counted.space.all_bits:
             return cls(asked, tree, walked, _bits(asked, walked, stream), asked.rows)
         drawn = _values(asked, ValueTree.of(tree, walked), world, stream)
-        return None if drawn is None else cls(asked, tree, walked, drawn, min(asked.rows, max(1, _VALUES // n)))
+        return None if drawn is None else cls(asked, tree, walked, drawn, min(asked.rows, rows_at_once(n)))
 
     def count(self, block: int, rows: int) -> Counter[tuple[Any, Any]]:
         """Both labels of inputs from a block on, the target's first; only the sums leave the device."""

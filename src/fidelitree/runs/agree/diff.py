@@ -43,9 +43,9 @@ from fidelitree.runs.agree.diff_exact import (
     of_circuits,
     stored_tree,
 )
-from fidelitree.runs.agree.diff_growing import DRAWS, ChangeExplorer
+from fidelitree.runs.agree.diff_growing import FEW, ChangeExplorer
 from fidelitree.runs.agree.diff_testing import Changed, DiffAttempt, level_of, level_together
-from fidelitree.runs.agree.difference import EXAMPLES, SAME, Difference, Flagging, says_where
+from fidelitree.runs.agree.difference import SAME, Difference, Flagging, says_where
 from fidelitree.runs.agree.pair import Pair, paired
 from fidelitree.runs.input_source import source_of
 from fidelitree.runs.portions import Growing
@@ -53,6 +53,7 @@ from fidelitree.runs.size_grid import sizes_up_to
 from fidelitree.spaces.draw import seed_of
 from fidelitree.spaces.given import world_of
 from fidelitree.targets.circuits.circuit import Circuit
+from fidelitree.trees.disagreements import EXAMPLES
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -61,10 +62,6 @@ if TYPE_CHECKING:
     from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
 
-_CHANGES = 5  # after which the first tree is grown
-_PROPOSALS = 5  # trees one after the other; then trees of many sizes are tested together
-_ENOUGH = 13_000  # inputs to learn trees of many sizes from, and to test them
-_PATIENCE = 60_000  # inputs, unless a limit is given
 _PORTIONS = Growing(economics.FIRST_FEW, economics.FIRST, economics.PART_OF_TEST)
 
 
@@ -145,7 +142,7 @@ def diff(
     near = check_tolerance(tolerance, threshold)
     before, after, world = _sides(old, new, (space, groups), threshold)
     running = Running(batch_size, executor, timeout, retries, journal)
-    budget = Budget(max_queries=_PATIENCE if max_queries is None else max_queries, max_seconds=max_seconds)
+    budget = Budget(max_queries=economics.FAR_AHEAD if max_queries is None else max_queries, max_seconds=max_seconds)
     told = {**goal._asdict(), "deterministic": check_switch("deterministic", deterministic), **budget.limits()}
     told |= {} if near is None else {"tolerance": near}
     call = Call("diff", known_seed, seed is not None, told)
@@ -246,7 +243,7 @@ class _Comparison:
                 return "certified"
             if self._changed.certifies(self._goal.epsilon):
                 return "at most epsilon changed"
-            if self._changed.errors < _CHANGES:
+            if self._changed.errors < FEW:
                 continue
             if self._hopeless():
                 self._open_many()
@@ -259,7 +256,7 @@ class _Comparison:
 
     def _hopeless(self) -> bool:
         """Whether trees one by one lead nowhere."""
-        return self._proposals >= _PROPOSALS
+        return self._proposals >= FEW
 
     def _needed(self) -> float:
         """Inputs to the end of the run, if all goes well: nothing else changes, or all changes are flagged."""
@@ -292,7 +289,7 @@ class _Comparison:
         Those of the whole space that test its recall test its precision too, and are often enough.
         """
         while not attempt.false_alarms.certifies(1 - self._goal.precision):
-            inner, leaves = self._explorer.inside(attempt.tree, DRAWS)
+            inner, leaves = self._explorer.inside(attempt.tree, economics.LEAST_FEW)
             if not len(inner):
                 return False
             old, new = self._pair.ask(inner, "certify")
@@ -307,14 +304,11 @@ class _Comparison:
         return False
 
     def _propose(self) -> None:
-        """Grow a tree, look around it, bisect its borders, and open an attempt for what comes of it."""
+        """Grow a tree, bisect its borders if it flags a patch, and open an attempt for what comes of it."""
         explorer = self._explorer
         self._proposals += 1
-        for look in (explorer.explore, explorer.sharpen):
-            tree = explorer.fit()
-            if explorer.scattered(tree):
-                break
-            look(tree)
+        if explorer.sharpened():
+            explorer.sharpened()  # a tree that knows the borders of the first one has others
         tree = explorer.fit(economics.STEPS)
         # One leaf flags everything: that is tested where nearly everything changed.
         everywhere = self._changed.rate > (1 + self._goal.precision) / 2 and says_where(tree)
@@ -322,8 +316,8 @@ class _Comparison:
             self._attempts.append(DiffAttempt(tree, level_of(len(self._attempts) + 1, self._goal.delta)))
 
     def _open_many(self) -> None:
-        """Trees of many sizes from more inputs, tested together on others."""
-        most = min(_ENOUGH, self._pair.counted.left or 0)
+        """Trees of many sizes from as many inputs as tell what is hopeless, tested together on others."""
+        most = min(int(economics.HOPELESS_FROM / economics.LEARNING), self._pair.counted.left or 0)
         learnt = int(economics.LEARNING * most)
         self._draw_all(learnt)
         trees = self._explorer.fit_sizes(sizes_up_to(self._goal.max_leaves)[1:], economics.STEPS)

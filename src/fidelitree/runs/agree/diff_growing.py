@@ -1,15 +1,14 @@
 """Where two targets differ, as a small tree: found by drawing where changes were seen; nothing here is ever counted.
 
 The tree tests features, and one thing more: what the old target answers. It is free wherever the tree is used, and a
-patch that answers 0 changes only what was 1: with it four leaves are exact where sixteen are needed without. Draws go
-into the boxes that a first tree flags, beyond each of their borders and to places with one condition less; then every
-border of a number is bisected. An input weighs 1 / sum of (draws / mass) over all boxes that contain it, so that trees
-are fitted as if all of them had been drawn from the whole space.
+patch that answers 0 changes only what was 1: with it four leaves are exact where sixteen are needed without. Every
+border of a number in the boxes that a first tree flags is bisected, and then once more for a second tree: draws beyond
+the borders, to places with one condition less, cost more labels than that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,46 +30,31 @@ from fidelitree.trees.nested import build, of, simplest
 
 if TYPE_CHECKING:
     from fidelitree.runs.agree.pair import Pair
-    from fidelitree.spaces.features import Feature
     from fidelitree.spaces.world import World
     from fidelitree.trees.tree import Tree
 
 CLOSE = 0.02
 """Of all changes: a tree that is wrong about so few is good enough to be tested."""
-BOXES = 4
-"""Flagged boxes that are looked at closely; more are no patch."""
-DRAWS = 16
-"""Inputs at a time, beyond each border or inside what is flagged."""
-PLACES = 4_096
-"""Values of an interval that a border is looked for among."""
+FEW = 5
+"""Changes before a first tree is grown, trees one after the other, and flagged boxes that are a patch."""
 Answers = tuple[NDArray[np.intp], NDArray[np.intp]]
 """Codes of the old and of the new answers."""
 
 
 class Seen:
-    """Inputs with both answers, and where they were drawn."""
+    """Inputs with both answers."""
 
     def __init__(self) -> None:
         self._parts: list[tuple[NDArray[Any], NDArray[np.intp], NDArray[np.intp]]] = []
-        self._boxes: list[tuple[Region, float]] = []
-        """Each box that was drawn from, and how many draws it had for its mass."""
 
-    def add(self, inner: NDArray[Any], answers: Answers, box: Region | None = None, mass: float = 1.0) -> None:
-        """Add inputs that were drawn from a box of this mass, or that were put somewhere."""
+    def add(self, inner: NDArray[Any], answers: Answers) -> None:
+        """Add some more."""
         self._parts.append((inner.astype(np.float64), *answers))
-        if box is not None:
-            self._boxes.append((box, len(inner) / mass))
 
     def columns(self) -> tuple[NDArray[Any], NDArray[np.intp], NDArray[np.intp]]:
         """All inputs, and both answers."""
         inner, old, new = (np.concatenate(part) for part in zip(*self._parts, strict=True))
         return inner, old, new
-
-    def weights(self) -> NDArray[np.float64]:
-        """What each input stands for."""
-        inner = self.columns()[0]
-        often = sum((box.contains(inner) * draws for box, draws in self._boxes), np.zeros(len(inner)))
-        return np.asarray(1 / np.maximum(often, 1e-300))
 
 
 class ChangeExplorer:
@@ -83,7 +67,7 @@ class ChangeExplorer:
         self._pair, self._world, self._most = pair, world, max_leaves
         self.boxes = BoxDraws(world, Stream.named(pair.seed, "explore"))
         self.seen, self.drawn = Seen(), Seen()
-        """All that is known; and what was drawn from the whole space, which weighs the same."""
+        """All that is known; and what was drawn from the whole space."""
         self._names = free_name(world.names)
 
     @property
@@ -98,31 +82,23 @@ class ChangeExplorer:
     def know(self, inner: NDArray[Any], answers: Answers) -> None:
         """Inputs of the whole space with their answers."""
         for seen in (self.seen, self.drawn):
-            seen.add(inner, answers, self._world.product.whole)
+            seen.add(inner, answers)
 
-    def scattered(self, tree: Tree) -> bool:
-        """Whether a tree flags more boxes than a patch has."""
-        return len(self.flagged_leaves(tree)) > BOXES
+    def sharpened(self) -> bool:
+        """Bisect the border of every number in what a tree flags, from the changed input inside that is nearest to it.
 
-    def explore(self, tree: Tree) -> None:
-        """Draw beyond each border of every flagged box."""
-        for _, box in self.flagged_leaves(tree):
-            for i, left in box.restrictions.items():
-                for beyond in _beyond(left, box.space.features[i]):
-                    self._look(Region(box.space, {**box.restrictions, i: beyond}))
-
-    def _look(self, box: Region) -> None:
-        if self.boxes.mass(box) > 0 and len(inner := self.boxes.draw(box, DRAWS)):
-            self.seen.add(inner, self._pair.ask(inner, "explore"), box, self.boxes.mass(box))
-
-    def sharpen(self, tree: Tree) -> None:
-        """Bisect the border of every number, from the changed input inside each flagged box that is nearest to it."""
-        for _, box in self.flagged_leaves(tree):
+        Not where it flags more boxes than a patch has, which is told.
+        """
+        flagged = self.flagged_leaves(self.fit())
+        if len(flagged) > FEW:
+            return False
+        for _, box in flagged:
             for i, left in box.restrictions.items():
                 if isinstance(left, tuple):
                     for end, inwards in ((left[0], 1), (left[1], -1)):
                         if np.isfinite(end):
                             self._bisect(box, i, end, inwards)
+        return True
 
     def _bisect(self, box: Region, i: int, border: float, inwards: int) -> None:
         """Between a changed input and one beyond the border that is not: neighbours of both kinds are known then."""
@@ -160,11 +136,10 @@ class ChangeExplorer:
         It is CART's, or a pruning of it; with some ``steps``, one that a local search makes smaller.
         """
         inner, old, new = self.seen.columns()
-        weights, changed = self.seen.weights(), old != new
+        changed = old != new
         binning = Binning.of(self.extended, self.extend(inner, old))
-        coded = binning.coded(changed.astype(np.intp), weights=weights / weights.mean())
-        error = CLOSE * float(weights[changed].sum() / weights.sum())
-        refiner = Refiner(coded, None, self._pair.seed)
+        error = CLOSE * float(changed.mean())
+        refiner = Refiner(binning.coded(changed.astype(np.intp)), None, self._pair.seed)
         refiner.improve(error, steps)
         points = [point for point in refiner.points() if point.leaves <= self._most]
         good = [point for point in points if point.share <= error]
@@ -183,14 +158,12 @@ class ChangeExplorer:
     def _in_words(self, plain: Tree) -> Tree:
         """A tree of 0 and 1 with what changes in each leaf that says 1: from what, to what."""
         inner, old, new = self.seen.columns()
-        leaves, weights = plain.reached_inner(self.extend(inner, old)), self.seen.weights()
+        leaves = plain.reached_inner(self.extend(inner, old))
         texts: dict[int, str] = {}
         for leaf in np.flatnonzero(plain.feature < 0).tolist():
             inside = (leaves == leaf) & (old != new)
-            flagged = plain.label(leaf) == 1
-            texts[leaf] = (
-                from_what_to_what(old[inside], new[inside], weights[inside], self._pair.book.seen) if flagged else SAME
-            )
+            each, flagged = np.ones(int(inside.sum())), plain.label(leaf) == 1
+            texts[leaf] = from_what_to_what(old[inside], new[inside], each, self._pair.book.seen) if flagged else SAME
         labels = sorted({SAME, *texts.values()})
         return build(self.extended, simplest(of(plain, lambda leaf: labels.index(texts[leaf]))), labels)
 
@@ -221,24 +194,14 @@ def free_name(names: Sequence[str]) -> str:
     return name
 
 
-def _beyond(left: Any, feature: Feature) -> Iterator[Any]:
-    """What there is of a feature beyond what is left of it."""
-    if isinstance(left, tuple):
-        if np.isfinite(left[0]):
-            yield -np.inf, left[0]
-        if np.isfinite(left[1]):
-            yield left[1], np.inf
-    elif isinstance(left, frozenset):
-        yield frozenset(range(len(feature.values or ()))) - left
-    else:
-        yield 1 - left
-
-
 def _ladder(feature: Numeric, start: float, direction: int) -> NDArray[np.float64]:
-    """Values from one on in a direction: those that were observed, or some that share the mass evenly."""
+    """Values from one on in a direction: those that were observed, or some that share the mass evenly.
+
+    These are as many as tell both ends of a patch apart: it has CLOSE of a feature, and is known to CLOSE of that.
+    """
     if isinstance(feature.marginal, Pieces):
         edges, shares = feature.marginal.edges, feature.marginal.shares
-        values = np.unique(np.interp(np.linspace(0, 1, PLACES), np.append(0, np.cumsum(shares)), edges))
+        values = np.unique(np.interp(np.linspace(0, 1, round(1 / CLOSE**2)), np.append(0, np.cumsum(shares)), edges))
     else:
         values = feature.listed(None)[0]
         values = values[np.isfinite(values)]

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 FORMAT, VERSION = "fidelitree.difference", 1
 """Of the stored form."""
-EXAMPLES = 10
-"""Inputs with another answer that are shown."""
 NEITHER_FITTED = "neither target was fitted to them"
 SAME = "unchanged"
 """What a tree of changes says where there is none."""

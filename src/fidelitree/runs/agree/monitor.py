@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.certificates.confusion import FEW
 from fidelitree.certificates.store import load
 from fidelitree.display.wording import at_most, counted, percent, plain_page, shown, table, tag
 from fidelitree.errors import (
@@ -46,7 +47,6 @@ FORMAT, VERSION = "fidelitree.monitor", 1
 WHOLE = 0.8
 """Of delta watches all rows together; classes share a tenth of it, leaves another."""
 _TIMES, _WEIGHTS = (1.25, 1.5, 2.0, 3.0, 6.0), (0.1, 0.2, 0.4, 0.2, 0.1)  # rates that are bet on, over the promised one
-_LEAF = 50  # test inputs that a leaf must have had to be watched by itself
 
 
 def log_wealth(errors: NDArray[Any], rows: NDArray[Any], promised: float) -> NDArray[np.float64]:
@@ -278,7 +278,7 @@ def _classes(certificate: Certificate) -> Iterator[tuple[Any, float]]:
         return
     right = {cell.target: int(cell.count) for cell in found.cells if not cell.wrong}
     for label, of in {cell.target: int(cell.of) for cell in found.cells}.items():
-        if label in right and of >= _LEAF:
+        if label in right and of >= FEW:
             yield label, error_bound(of - right[label], of, found.level / 2)
 
 
@@ -287,7 +287,7 @@ def _leaves(result: Distillation) -> list[tuple[int, float]]:
     if result.leaf_labels is None:
         return []
     found = [one for one in result.leaf_errors if one.share is not None and len(one.nodes) == 1]
-    return [(one.nodes[0], one.share[1]) for one in found if one.share and (one.exact or one.reached >= _LEAF)]
+    return [(one.nodes[0], one.share[1]) for one in found if one.share and (one.exact or one.reached >= FEW)]
 
 
 def rows_of(tree: Tree, records: list[dict[str, Any]]) -> dict[str, NDArray[Any]]:

@@ -5,7 +5,7 @@ A journal keeps what each of them answered as soon as it is there: an answer of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -19,9 +19,9 @@ from fidelitree.asking.journal.journal import Journal
 from fidelitree.asking.journalled import Journalled, ask_again, name_of
 from fidelitree.asking.memory import CHECKED, REMEMBERED_BYTES, Memory
 from fidelitree.asking.repeats import CHECK
-from fidelitree.runs.agree.difference import EXAMPLES
 from fidelitree.spaces.product import product_of
 from fidelitree.targets.labels import LabelBook
+from fidelitree.trees.disagreements import EXAMPLES
 
 if TYPE_CHECKING:
     from fidelitree.asking.access import Call
@@ -35,7 +35,6 @@ NAMES = "old ", "new "
 """What the purposes in a journal begin with."""
 OLD, HIGHER, LOWER = "the old number", "a higher one", "a lower one"
 """Labels that stand for numbers: what was answered before, and where it went by more than the tolerance."""
-_BASE = 1 << 20  # more labels than a model has: a pair of codes is one number
 Codes = NDArray[np.intp]
 
 
@@ -58,7 +57,7 @@ class _Both:
     def parts(self, inner: Inner, purpose: str) -> Iterator[Part]:
         old, new = (_gathered(way, inner, purpose) for way in self._ways)
         before, after = self._labels(inner, old, new, purpose != CHECK)
-        yield 0, self.book.encode(before).astype(np.int64) * _BASE + self.book.encode(after)
+        yield 0, _joined(self.book.encode(before), self.book.encode(after))
 
     def _labels(
         self, inner: Inner, old: NDArray[Any], new: NDArray[Any], keeps: bool
@@ -70,6 +69,17 @@ class _Both:
         if keeps:
             self.numbers = {inner[row].tobytes(): (float(old[row]), float(new[row])) for row in changed}
         return np.full(len(old), OLD), moved
+
+
+def _joined(old: NDArray[Any], new: NDArray[Any]) -> NDArray[np.int64]:
+    """One number for two codes, which are its halves."""
+    return np.column_stack([new, old]).astype(np.int32).view(np.int64).ravel()
+
+
+def _parts(joined: Sequence[int]) -> tuple[Codes, Codes]:
+    """The two codes of each number."""
+    new, old = np.array(joined, np.int64)[:, None].view(np.int32).T.astype(np.intp)
+    return old, new
 
 
 def _gathered(way: Calls, inner: Inner, purpose: str) -> NDArray[Any]:
@@ -88,7 +98,7 @@ class Pair:
 
     def _words(self, pair: int) -> str:
         """Both answers that a code stands for."""
-        old, new = (self.book.seen[code] for code in divmod(pair, _BASE))
+        old, new = (self.book.seen[int(code[0])] for code in _parts([pair]))
         return f"{old!r} (old) and {new!r} (new)"
 
     @property
@@ -111,8 +121,8 @@ class Pair:
         if not len(inner):
             return np.zeros(0, np.intp), np.zeros(0, np.intp)
         codes = self.counted.ask(inner, purpose)
-        pairs = np.array(self.counted.book.seen, np.int64)[codes]
-        return (pairs // _BASE).astype(np.intp), (pairs % _BASE).astype(np.intp)
+        old, new = _parts(self.counted.book.seen)
+        return old[codes], new[codes]
 
     def answers(self, row: NDArray[Any], old: int, new: int) -> tuple[Any, Any]:
         """Both answers to an input that changed, given their codes: numbers as they were, where it was just asked."""

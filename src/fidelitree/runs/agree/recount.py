@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 from fidelitree.asking.journal.journal import Journal
 from fidelitree.asking.journal.ledger import promised
 from fidelitree.asking.limits import BudgetSpent
+from fidelitree.asking.memory import LABELLED_BYTES
 from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, ASSUMES_UNFORESEEN, assumptions
 from fidelitree.certificates.confusion import MOST, Confusion
-from fidelitree.certificates.consistency import Check
+from fidelitree.certificates.consistency import APART, Check
 from fidelitree.errors import FormatError
 from fidelitree.exact.engine import ENUMERATE_UNASKED
 from fidelitree.runs.agree.last_answers import Asked, Endings
@@ -46,10 +47,6 @@ NO_WITNESS = (
     "they do, but they do not show when the tree was made: it may have been changed after its test inputs were known. "
     "Without --answers the run is made again, by the version that wrote it; --target asks the target"
 )
-MOST_CELLS = 1 << 28
-"""Values that are drawn: a stranger's journal says how many there are."""
-ROUNDING = 1e-9
-"""Of an exact error."""
 
 
 class _UnsureError(Exception):
@@ -229,7 +226,7 @@ class _Answers:
     ) -> list[int]:
         """The ways of counting that give the certificate's table; a long one lists its largest cells."""
         assert told.confusion is not None, "the caller has looked"
-        if told.confusion.tests != told.samples and 8 * sum(self.drawn) * len(self.run.features) > MOST_BYTES:
+        if told.confusion.tests != told.samples and self._bytes(sum(self.drawn)) > MOST_BYTES:
             raise _UnsureError("a run keeps no more than 64 MB of answers for its table")
         for k in ways:
             counts = _taken(parts, told.samples, k).leaf_labels(returned)
@@ -260,8 +257,7 @@ class _Answers:
 
     def _endings(self, way: list[Opened], tests: bool) -> Endings:
         """How many inputs of a stream may count."""
-        if self.drawn[tests] * len(self.run.features) > MOST_CELLS:
-            raise _UnsureError(f"more than {MOST_CELLS:,} values would be drawn")
+        self._check_room(self.drawn[tests])
         keys = row_keys(self._inputs(way, tests, self.drawn[tests]))
         return Endings.of(keys, self.asked, "certify" if tests else "label", self.paid)
 
@@ -295,14 +291,22 @@ class _Answers:
         end = min(since + (told.samples if told.drawn is None else told.drawn), self.drawn[tests])
         if tree.defers and end < since + (told.drawn or 0):
             raise FormatError("fewer inputs were drawn")
-        if end * len(self.run.features) > MOST_CELLS:
-            raise _UnsureError(f"more than {MOST_CELLS:,} values would be drawn")
+        self._check_room(end)
         sure = ASSUMES_DETERMINISTIC in told.assumes
         way = self._way(attempt, promised(self.space.digest, told.delta, told.tolerance, sure))
         inner = self._inputs(way, tests, max(since, end))[since:]
         inner = inner[answered(tree, inner)]
         labels = self.labels(inner)
         return Answers(inner[: len(labels)], np.array(labels))
+
+    def _check_room(self, inputs: int) -> None:
+        """Draw no more than a learner may hold: a stranger's journal says how many there are."""
+        if self._bytes(inputs) > LABELLED_BYTES:
+            raise _UnsureError(f"more than {LABELLED_BYTES // 8:,} values would be drawn")
+
+    def _bytes(self, inputs: int) -> int:
+        """What inputs take."""
+        return 8 * inputs * len(self.run.features)
 
     def _inputs(self, way: list[Opened], tests: bool, end: int) -> NDArray[Any]:
         """The first inputs of a run, on its way through the keys of its attempts."""
@@ -361,7 +365,7 @@ class _Answers:
         if len(labels) < len(inner):
             raise _UnsureError("not every input was asked")
         error = math.fsum(space.chances(inner)[tree.predict_inner(inner) != np.array(labels)])
-        if abs(error - told.error_bound) > ROUNDING:
+        if abs(error - told.error_bound) > APART:
             raise FormatError(f"the exact error is {error:.6g}")
 
 

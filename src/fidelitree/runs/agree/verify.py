@@ -21,13 +21,13 @@ from fidelitree.asking.journal.run import LIMITS
 from fidelitree.asking.journalled import Replayed
 from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, Certificate
 from fidelitree.certificates.confusion import CONFIDENCE
-from fidelitree.certificates.consistency import UNCHECKED, Check, checks, same
+from fidelitree.certificates.consistency import APART, UNCHECKED, Check, checks, same
 from fidelitree.certificates.store import POINT, Stored, load, remark_on_verifier, table
 from fidelitree.errors import DoubtWarning, FormatError, ParameterError, TargetError, check_switch
 from fidelitree.runs.agree.audit import certify
-from fidelitree.runs.agree.claim import patience_of
+from fidelitree.runs.agree.claim import PATIENCE, patience_of
 from fidelitree.runs.agree.recount import ABOUT as COUNTED
-from fidelitree.runs.agree.recount import ROUNDING, recounted
+from fidelitree.runs.agree.recount import recounted
 from fidelitree.runs.agree.reports import with_report
 from fidelitree.runs.distill import distill
 from fidelitree.runs.frontier import frontier
@@ -49,9 +49,12 @@ OPTIONAL = {"tolerance", "max_cost", "defer"}
 ARGUMENTS = {"distill": ("epsilon", "strategy", *LIMITED), "frontier": LIMITED}
 UNCOUNTED = ("how the tree was found", "its cost", "points that a frontier does not show")
 """What follows from a second run, and not from the counts of the answers."""
-_PATIENCE = 256  # times ln(1/delta)/epsilon answers: trees are made to be no better than they must
 _SPREAD = 3  # times ln(1/delta) over the divergence: a mixture of bets needs so much more than the best one
-_NEARER = 4  # a bound is over three standard deviations above what was measured: a quarter of that may be left
+_NEARER = 4
+"""A bound is over three standard deviations above what was measured: a quarter of that may be left.
+
+Trees are made to be no better than they must be: a test is given so many times the patience of a first audit.
+"""
 _ABOUT = "the answers in the journal lead to this tree and this certificate"
 
 
@@ -144,7 +147,7 @@ class Verification:
         if self.fresh is None:
             return False
         if self.fresh.method == self.certificate.method == "exact":
-            return abs(self.fresh.error_bound - self.certificate.error_bound) > ROUNDING
+            return abs(self.fresh.error_bound - self.certificate.error_bound) > APART
         if self.fresh.holds or self.fresh.errors is None or self.fresh.epsilon is None:
             return not self.fresh.holds  # the error is known exactly
         against = log_e_value_below(self.fresh.errors, self.fresh.samples, self.fresh.epsilon)
@@ -300,7 +303,7 @@ def most_asked(certificate: Certificate) -> int | None:
     if helped is not None:
         wrong = samples * helped.differs + helped.more - helped.fewer
     apart = max(epsilon - max(wrong, 0) / samples - certificate.differs, 0.0)
-    most, evidence = patience_of(_PATIENCE, epsilon, delta), divergence(epsilon - apart / _NEARER, epsilon)
+    most, evidence = patience_of(PATIENCE * _NEARER, epsilon, delta), divergence(epsilon - apart / _NEARER, epsilon)
     return max(most, patience_of(_SPREAD, evidence, delta)) if evidence > 0 else most
 
 

@@ -30,8 +30,6 @@ Floats = NDArray[np.float64]
 
 GROUPS = 8
 """Of stars, each of which is judged by a tree that was grown from all others."""
-WORTH_IT = 0.1
-"""A first control variate that explains less is the last: the target is not like a small tree."""
 
 
 class Corrected(NamedTuple):
@@ -56,9 +54,6 @@ def corrected(stars: Stars) -> Corrected:
         unseen = groups == group
         tree = _grow(_some(star, ~unseen), stars, labels)
         by_change[:, unseen], by_label[:, unseen] = _deviations(tree, star.inputs[:, unseen], stars, labels)
-        if group == 0 and _factor(changed[:, unseen], by_change[:, unseen], weights) < WORTH_IT:
-            by_change[:], by_label[:] = 0, 0
-            break
     flips = np.zeros(len(stars.weights))
     flips[list(stars.changes)] = _less(changed, by_change, weights)
     shares = np.maximum(_less(named, by_label, np.ones(labels)), 0)

@@ -14,14 +14,15 @@ concentrated than a binomial one with the same mean (Hoeffding, 1956, theorem 5)
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.asking.on_device import OnDevice, windows
+from fidelitree.asking.call import MOST_BYTES
+from fidelitree.asking.on_device import OnDevice, rows_at_once, windows
 from fidelitree.errors import ParameterError
 from fidelitree.search.device_pairs import Changes
 from fidelitree.spaces.draw import Inputs, Stream, block_rows, draw, paired, redraw
@@ -39,9 +40,6 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Drawn = tuple[Inputs, dict[int, Inputs]]
 """Inputs, and new values of the features that are changed."""
-_CHUNKS = 16  # batches of a device that one draw is for
-HELD = 1 << 22
-"""Answers that are kept one by one, and not only counted."""
 
 
 def can_balance(region: Region) -> bool:
@@ -167,7 +165,7 @@ def draw_stars(counted: Counted, region: Region, queries: int, stream: Stream) -
     stars = Stars(region, able, weights, stream)
     rows = _affordable(queries, len(stars.changes), "flips" if not others else "changes")
     balanced = can_balance(region)
-    keep = not others and rows * (len(bits) + 1) <= HELD
+    keep = not others and 8 * rows * (len(bits) + 1) <= MOST_BYTES
     asked = None if keep else OnDevice.of(counted, any_features=True)
     there = count_values_there if others else count_there
     if asked is not None and there(stars, asked, rows, _step(region, able)):
@@ -190,14 +188,14 @@ def _step(region: Region, changes: Sequence[int]) -> int:
 def count_there(stars: Stars, asked: OnDevice, rows: int, size: int) -> bool:
     """Flips of all bits on the target's device: the same inputs, in blocks of ``size``, of which counts come back."""
     region, device = stars.region, asked.model.device
-    found, balanced = Changes(asked, stars.changes, "analyze", size), can_balance(region)
+    found, most = Changes(asked, stars.changes, "analyze", size), rows_at_once(len(region.space))
     draws: BitLanes | BalancedLanes = BitLanes.of(region, stars.stream, device)
-    if balanced:
+    if can_balance(region):
         free = region.free()
         biases = np.array([region.space.features[i].mass(1) for i in free])
         fixed = placed([region.restrictions.get(i, 0) for i in range(len(region.space))], device, "uint8")
         draws = BalancedLanes(stars.stream, free, biases, _chances_of_ones(biases), fixed)
-    for blocks, each in _windows(stars, asked, rows, size):
+    for blocks, each in windows(0, rows, size, most):
         found.add(draws.draw(blocks, each, found.octets))
     stars.take(found, rows)
     return True
@@ -212,16 +210,12 @@ def count_values_there(stars: Stars, asked: OnDevice, rows: int, size: int) -> b
     found = Changes(asked, stars.changes, "analyze", size, given)
     inputs, again = (ValueLanes.inside(region, stars.stream, model.device, second) for second in (False, True))
     bits = [i for i in stars.changes if isinstance(region.space.features[i], Boolean)]
-    for blocks, each in _windows(stars, asked, rows, size):
+    for blocks, each in windows(0, rows, size, rows_at_once(len(region.space))):
         inner, other = inputs.draw(blocks, each), again.draw(blocks, each)
         other[:, bits] = 1 - inner[:, bits]
         found.add(inner, other)
     stars.take(found, rows)
     return True
-
-
-def _windows(stars: Stars, asked: OnDevice, rows: int, size: int) -> Iterator[tuple[range, int]]:
-    return windows(0, rows, size, max(size, _CHUNKS * asked.rows // (len(stars.changes) + 1)))
 
 
 def stars_of_rows(counted: Counted, rows: Rows, region: Region, queries: int, stream: Stream) -> Stars:

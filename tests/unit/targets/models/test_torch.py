@@ -142,7 +142,7 @@ def test_the_printed_schedule_too() -> None:
 
 @pytest.mark.parametrize(("features", "given"), [(20, None), (20, {"x3": 1}), (300, None)])
 def test_influences_are_the_same_there(features: int, given: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stars, "HELD", 100)
+    monkeypatch.setattr(stars, "MOST_BYTES", 1_000)
     space = ft.ProductSpace.bernoulli(features, 0.3)
     there, here = both(network(features))
     one, two = (ft.analyze(t, space, given, method="sampled", max_queries=6_000) for t in (there, here))
