@@ -119,7 +119,7 @@ class LabelSearch:
     def __init__(self, product: ProductSpace, rows: TrainingRows, seed: int, watch: Watch) -> None:
         self._binning, self._book = Binning.of(product, rows.inner), rows.book
         self._rows, self._watch = self._binning.coded(rows.codes), watch
-        self._refiner = Refiner(self._rows, None, seed, watch)
+        self._refiner = Refiner(self._rows, seed, watch)
         self._noisy = len(product) > WIDE
 
     def know(self, trees: Iterable[Tree]) -> None:
@@ -136,7 +136,7 @@ class LabelSearch:
         if not wanted or not steps:
             return
         if self._noisy:
-            self._refiner.leave_out_noise(1.0)
+            self._refiner.leave_out_noise()
         steps = affordable(self._rows, len(wanted), steps)
         for size in wanted:
             self._refiner.improve_at(size, steps)

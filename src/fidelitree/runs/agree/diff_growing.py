@@ -164,7 +164,7 @@ class ChangeExplorer:
         binning = Binning.of(self.extended, self.extend(inner, old))
         coded = binning.coded(changed.astype(np.intp), weights=weights / weights.mean())
         error = CLOSE * float(weights[changed].sum() / weights.sum())
-        refiner = Refiner(coded, None, self._pair.seed)
+        refiner = Refiner(coded, self._pair.seed)
         refiner.improve(error, steps)
         points = [point for point in refiner.points() if point.leaves <= self._most]
         good = [point for point in points if point.share <= error]

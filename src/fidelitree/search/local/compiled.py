@@ -6,17 +6,17 @@ Counts are then integers and all sums exact, so that the search in Python, `move
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fidelitree.search.local.grown import Grown, Shape, flat, words_of
+from fidelitree.search.local.grown import Grown, Places, Shape, flat, words_of
 from fidelitree.search.local.splits import xlogx_up_to
 from fidelitree.trees import kernels
 
 if TYPE_CHECKING:
     from fidelitree.asking.limits import Watch
-    from fidelitree.search.local.coded import Coded
+    from fidelitree.search.local.coded import Coded, Floats
     from fidelitree.search.local.splitmix import Splitmix
     from fidelitree.trees.nested import Nested
 
@@ -65,10 +65,10 @@ class Compiled:
         )
         return self._grown(parts), made
 
-    def prune(self, tree: Grown) -> tuple[Any, ...]:
-        """The tree's best prunings, judged by these rows: see `by_leaves.RowPrunings`."""
-        share, *lines = kernels.native.table_prune(self._table, tree.shape, tree.code, tree.alone, self._watch)
-        return np.frombuffer(share, np.int32), *(np.frombuffer(line, np.float64) for line in lines)
+    def prune(self, tree: Grown) -> tuple[Places, Floats]:
+        """Of every node and number of leaves those of the shorter side; errors of the whole tree's best prunings."""
+        share, errors = kernels.native.table_prune(self._table, tree.shape, tree.alone, self._watch)
+        return np.frombuffer(share, np.int32), np.frombuffer(errors, np.float64)
 
     def _grown(self, parts: tuple[bytes, ...]) -> Grown:
         feature, cut, yes, place, counts = (np.frombuffer(part, np.int32) for part in parts[:5])

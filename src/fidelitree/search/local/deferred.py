@@ -49,7 +49,7 @@ def searches(
     order, price = spread(rows, watch), min(_FIRST * epsilon, _MOST)
     known: list[Nested] = []
     for turn in range(PRICES):
-        search = Refiner(with_deferring(rows, order, price, code), None, seed + turn, watch)
+        search = Refiner(with_deferring(rows, order, price, code), seed + turn, watch)
         for tree in known:
             search.know(tree)
         yield search

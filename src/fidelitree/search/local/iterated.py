@@ -33,11 +33,8 @@ _ROUND = 150  # proposals between two looks at the curve
 _CHEAPER, _DEARER = 0.87, 1.1  # how the price of a leaf follows the error of the tree that it led to
 
 
-def relevant(coded: Coded, leaves: int, stream: Splitmix, watch: Watch = go_on, share: float = 1.0) -> list[int]:
-    """The features that explain more than this share of what any shadow does in CART's tree with so many leaves.
-
-    All, if none does.
-    """
+def relevant(coded: Coded, leaves: int, stream: Splitmix, watch: Watch = go_on) -> list[int]:
+    """The features that explain more than any shadow does in CART's tree with so many leaves; all, if none does."""
     features = len(coded.sizes)
     shadows = np.random.default_rng(stream.draw()).permuted(coded.bins, axis=1)
     both = Coded(
@@ -53,33 +50,29 @@ def relevant(coded: Coded, leaves: int, stream: Splitmix, watch: Watch = go_on, 
     parents = np.flatnonzero(feature >= 0)
     drops = left[parents] - left[parents + 1] - left[yes[parents]]
     explained = np.bincount(feature[parents], drops, 2 * features)
-    found: list[int] = np.flatnonzero(explained[:features] > share * explained[features:].max()).tolist()
+    found: list[int] = np.flatnonzero(explained[:features] > explained[features:].max()).tolist()
     return found or list(range(features))
 
 
 class Refiner:
     """Looks for small trees; stop it when you like, ask it what it knows, let it go on.
 
-    ``held`` are rows for choosing the size; None where the rows are everything there is: then all features count, else
-    those that explain more than chance does. The same seed and the same steps give the same trees.
+    The same seed and the same steps give the same trees.
     """
 
-    def __init__(self, rows: Coded, held: Coded | None, seed: int, watch: Watch = go_on) -> None:
+    def __init__(self, rows: Coded, seed: int, watch: Watch = go_on) -> None:
         self._rows, self._watch = rows, watch
         self._stream = Splitmix(seed)
-        self._features: list[int] | None = None  # all
         self._engine = engine(rows, None, watch)
-        self._curve = BestByLeaves(rows, held, watch)
+        self._curve = BestByLeaves(self._engine, rows.total)
         self._curve.add(self._engine.cart(max(CART, 2 * rows.classes)))
-        if held is not None:
-            self.leave_out_noise(1.0)
         self._tree: Grown | None = None
         self.steps = 0
 
-    def leave_out_noise(self, share: float) -> None:
+    def leave_out_noise(self) -> None:
         """From now on look at `relevant` features only; what is known stays known."""
-        self._features = relevant(self._rows, CART, self._stream, self._watch, share)
-        self._engine = engine(self._rows, self._features, self._watch)
+        features = relevant(self._rows, CART, self._stream, self._watch)
+        self._engine = engine(self._rows, features, self._watch)
 
     def points(self) -> list[Point]:
         """The best trees known, each larger one with fewer errors; they are built when they are asked for."""

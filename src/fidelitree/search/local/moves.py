@@ -14,10 +14,11 @@ import numpy as np
 
 from fidelitree.search.local.coded import Bools, Coded, Floats, Grouped
 from fidelitree.search.local.compiled import Compiled, compiled
-from fidelitree.search.local.grown import Grown, flat, words_of
+from fidelitree.search.local.grown import Grown, Places, flat, words_of
 from fidelitree.search.local.node import Grower, Leaf, Node, Split, cart, inner, nested, paying, replace, split
 from fidelitree.search.local.polish import Polisher
 from fidelitree.search.local.splits import IMPURITIES, SLACK, Impurity, Splits, entropy, greedy_impurity
+from fidelitree.trees.curve import min_plus
 
 if TYPE_CHECKING:
     from fidelitree.asking.limits import Watch
@@ -63,6 +64,12 @@ class Reference:
                 node = replace(node, path, new)
         return grown(node, self._words), made
 
+    def prune(self, tree: Grown) -> tuple[Places, Floats]:
+        """Of every node and number of leaves those of the shorter side; errors of the whole tree's best prunings."""
+        shares: list[Places] = []
+        errors = _pruned(tree, 0, shares)
+        return np.concatenate(shares), errors
+
     def _loaded(self, tree: Grown, place: int, rows: Rows) -> Node:
         """The part of a tree below a node, with its rows."""
         counts, inside = np.asarray(tree.counts[place], np.float64), tree.below(place)
@@ -103,6 +110,21 @@ def grown(node: Node, words: int) -> Grown:
 
     gather(node)
     return Grown(flat(nested(node), words), np.array(counts))
+
+
+def _pruned(tree: Grown, node: int, shares: list[Places]) -> Floats:
+    """The errors of all best prunings below a node."""
+    alone, inside, place = float(tree.alone[node]), tree.below(node), len(shares)
+    shares.append(np.zeros(1, np.int32))
+    if not isinstance(inside, tuple):
+        return np.array([alone])
+    sides = [_pruned(tree, side, shares) for side in inside[1:]]
+    short, long = sides if len(sides[0]) <= len(sides[1]) else sides[::-1]
+    errors, few = np.full(len(short) + len(long), np.inf), np.zeros(len(short) + len(long), np.intp)
+    errors[0] = alone
+    min_plus(errors, short, long, few)
+    shares[place] = few.astype(np.int32)
+    return errors
 
 
 def _extended(node: Node, grower: Grower) -> Node:

@@ -264,7 +264,7 @@ PyMethodDef tables_methods[] = {
      "table_descend(table, tree, price, state, steps, polished, watch): the tree after so many proposals, the stream's "
      "state and how many proposals were made."},
     {"table_prune", table_prune, METH_VARARGS,
-     "table_prune(held, tree, code, errors): of every node and number of leaves the leaves of the shorter side; and "
-     "errors, missed and both of the best prunings of the whole tree."},
+     "table_prune(table, tree, errors, watch): of every node and number of leaves the leaves of the shorter side; and the "
+     "errors of the best prunings of the whole tree."},
     {NULL, NULL, 0, NULL},
 };
