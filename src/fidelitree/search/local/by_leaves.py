@@ -70,14 +70,13 @@ class BestByLeaves:
         self._engine, self._total = engine, total
         self._best: dict[int, Point] = {}
 
-    def add(self, tree: Grown) -> float:
-        """Take over every pruning of a tree that beats what is known for its leaves; the tree's own share of errors."""
+    def add(self, tree: Grown) -> None:
+        """Take over every pruning of a tree that beats what is known for its leaves."""
         prunings = Prunings(tree, self._engine)
         for leaves, errors in enumerate(prunings.errors.tolist(), start=1):
             known = self._best.get(leaves)
             if known is None or errors < known.errors - SLACK:
                 self._best[leaves] = Point(leaves, errors, errors / self._total, prunings.with_leaves)
-        return float(prunings.errors[-1]) / self._total
 
     def points(self) -> list[Point]:
         """From one leaf up."""

@@ -1,9 +1,8 @@
 """The smallest trees for labelled rows, by iterated local search on errors + price x leaves.
 
 This cost is a sum over subtrees, so a proposal for a node is judged on the node's rows alone. The price of a leaf is
-first the slope of the curve "fewest errors for each number of leaves" at the error that is wanted, and then follows the
-error of the trees it leads to, so the search works where the answer will be taken from. CART's own tree with all its
-prunings is on the curve from the beginning.
+the slope of the curve "fewest errors for each number of leaves" at the error that is wanted, so the search works where
+the answer will be taken from. CART's own tree with all its prunings is on the curve from the beginning.
 
 Which features matter is told from the labelled rows alone: every
 feature gets a shadow, the same values in random order, which explain nothing. CART grows a tree on both; a feature that
@@ -12,7 +11,6 @@ explains less than the best of the shadows is noise, and a search that may use i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
     from fidelitree.trees.nested import Nested
 
 _ROUND = 150  # proposals between two looks at the curve
-_CHEAPER, _DEARER = 0.87, 1.1  # how the price of a leaf follows the error of the tree that it led to
 
 
 def relevant(coded: Coded, leaves: int, stream: Splitmix, watch: Watch = go_on) -> list[int]:
@@ -84,14 +81,11 @@ class Refiner:
 
     def improve(self, error: float, steps: int) -> None:
         """Make so many proposals to trees whose error is near this; where it is ended, what was found is known."""
-        price = self._price(error)
         while steps > 0:
+            price = self._price(error)
             self._tree = self._descend(self._start(price, error), price, min(_ROUND, steps))
-            share = self._curve.add(self._tree)
+            self._curve.add(self._tree)
             steps -= _ROUND
-            if not self._exactly(error):
-                # A tree with too many leaves to be read is no reason to pay for still more of them.
-                price *= _CHEAPER if share > error and self._tree.leaves < CART else _DEARER
 
     def improve_at(self, leaves: int, steps: int) -> None:
         """Make so many proposals to trees with about so many leaves, at the price that a leaf has there."""
@@ -102,7 +96,7 @@ class Refiner:
 
     def know(self, tree: Nested) -> None:
         """Begin with a tree that was found elsewhere, too."""
-        least = float(self._rows.weights.min()) / 2  # at this price all its splits stay
+        least = self._least_weight / 2  # at this price all its splits stay
         self._curve.add(self._engine.fit(tree, least))
 
     def with_leaves(self, most: int) -> Point:
@@ -111,26 +105,23 @@ class Refiner:
 
     def _price_at(self, leaves: int) -> float:
         """What a leaf is worth where trees have about so many of them."""
-        return max(self._curve.slope(self.with_leaves(leaves)), float(self._rows.weights.min()) / 2)
-
-    def _exactly(self, error: float) -> bool:
-        """Whether no row at all may be wrong."""
-        return error * self._rows.total < float(self._rows.weights.min())
+        return max(self._curve.slope(self.with_leaves(leaves)), self._least_weight / 2)
 
     def _price(self, error: float) -> float:
         """What a leaf is worth where the curve reaches the error; so little, if no row may be wrong, that none is."""
-        exact = float(self._rows.weights.min()) / (2 * self._rows.total)
-        return exact if self._exactly(error) else max(self._curve.slope(self._curve.smallest(error)), exact)
+        exact = self._least_weight / (2 * self._rows.total)
+        if error * self._rows.total < self._least_weight:
+            return exact
+        return max(self._curve.slope(self._curve.smallest(error)), exact)
+
+    @property
+    def _least_weight(self) -> float:
+        return float(self._rows.weights.min())
 
     def _start(self, price: float, error: float) -> Grown:
         """The tree of the last round or the best one known, whichever is cheaper now."""
-        shapes = [self._curve.smallest(error).tree]
-        if self._tree is not None:
-            shapes.append(self._tree.nested())
-        return self._cheaper(shapes, price)
-
-    def _cheaper(self, shapes: Sequence[Nested], price: float) -> Grown:
-        starts = [self._engine.fit(shape, price) for shape in shapes]
+        known = [self._curve.smallest(error).tree, *([] if self._tree is None else [self._tree.nested()])]
+        starts = [self._engine.fit(tree, price) for tree in known]
         return min(starts, key=lambda tree: tree.errors + price * tree.leaves)
 
     def _descend(self, tree: Grown, price: float, steps: int) -> Grown:
