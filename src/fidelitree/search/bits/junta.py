@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 Bits = NDArray[np.uint8]
 Codes = NDArray[np.intp]
 
-MOST = 16  # bits of a table
 CROWDED = 0.4  # leaves for each cell of its table from which on a tree is crowded
-CHEAP = 64  # cells that are asked without much thought
 
 
 def cells(bits: Bits, relevant: list[int]) -> Codes:

@@ -21,6 +21,8 @@ from fidelitree.search.bits.lookahead import AHEAD
 from fidelitree.search.bits.pool import Bits, Codes, Pool
 from fidelitree.search.bits.sketch import LabelledRows, Search, predict
 from fidelitree.search.bits.walk import walk
+from fidelitree.search.labelled import ENOUGH
+from fidelitree.search.optimal.affordable import LISTED
 from fidelitree.search.questions import Ask, Steps, together
 from fidelitree.trees.kernels import compiled
 
@@ -29,10 +31,8 @@ if TYPE_CHECKING:
 
 SPLIT = 0.85  # what a split costs, in errors
 SEARCH_ALL = 24  # up to so many features the search looks at all of them
-RECENT, LOST = 24, 1 / 3  # answers, and the share of mistakes among them from which on trees are no good
-A_LEAF = 6  # answers for each leaf: a tree with fewer has only learnt them by heart
-STALLED = 192  # drawn answers: a target that a look-ahead sees into is known by then
-CHECKS = 12  # answers that could have shown another relevant feature, and did not
+SHOWN = 32  # answers that are taken in at a time, and looked back on: a tree is asked about the mistakes among them
+LOST = 1 / 4  # of them: with so many mistakes a tree is no good
 SOON = 4  # times what is known: a table of so many cells will be asked
 
 
@@ -54,7 +54,7 @@ class BitLearner:
         self.tabulates = False
         """Whether the table over the relevant features is what it learns, or will be soon."""
         self._complete = False
-        self._recent: deque[bool] = deque(maxlen=RECENT)
+        self._recent: deque[bool] = deque(maxlen=SHOWN)
         self._checks = 0  # answers that could have shown another feature
         self.relevant: list[int] = []
         """Features that were seen to matter somewhere."""
@@ -90,7 +90,7 @@ class BitLearner:
         if mistaken or self._crowded:
             yield from self._settle_conflicts()
             if self.sketch is not None and not self.tabulates:
-                yield from self._explain(bits[wrong], codes[wrong], wrong.mean())
+                yield from self._explain(bits[wrong], codes[wrong])
             if not (self._lost and (yield from self._tabulate())) and mistaken:
                 self.refit()
         return wrong
@@ -117,7 +117,7 @@ class BitLearner:
     @property
     def missed(self) -> float:
         """The share of mistakes about recent inputs; 0 as long as there are few."""
-        return sum(self._recent) / RECENT
+        return sum(self._recent) / SHOWN
 
     @property
     def _crowded(self) -> bool:
@@ -134,13 +134,13 @@ class BitLearner:
         space: it need not be known while a test may do with less.
         """
         self._complete = False
-        while len(self.relevant) <= junta.MOST and self._settled:
+        while 1 << len(self.relevant) <= LISTED and self._settled:
             missing, before = junta.missing(self.pool.bits, self.relevant), len(self.relevant)
             if not len(missing):
                 self._know_table()
                 return True
             paid = 0 if before == self._features else self.pool.size
-            costly = len(missing) > max(junta.CHEAP, paid)
+            costly = len(missing) > paid
             self.tabulates = not costly or 1 << before <= SOON * paid
             if costly:
                 return self.tabulates and self.sketch is not None
@@ -160,7 +160,7 @@ class BitLearner:
     @property
     def _settled(self) -> bool:
         """Whether no feature is likely to be missing: many answers could show it, or most cells were seen twice."""
-        if self._checks >= CHECKS:
+        if self._checks >= ENOUGH:
             return True
         return self.pool.size - self._cells.count(self.relevant) >= 1 << len(self.relevant)
 
@@ -196,9 +196,9 @@ class BitLearner:
             bits, codes = self.pool.bits, self.pool.codes
             yield from together([self.walk(bits[one], bits[two], codes[one]) for one, two in pairs])
 
-    def _explain(self, bits: Bits, codes: Codes, share: float) -> Steps[None]:
+    def _explain(self, bits: Bits, codes: Codes) -> Steps[None]:
         """Look into mistakes, once they are rare enough for each to be worth a few queries."""
-        if self.all_searched and (share > 0.13 or self.pool.size < 64):
+        if self.all_searched and self.missed > LOST / 2:
             return
         for start in range(0, len(bits), self._together):
             some = slice(start, start + self._together)
