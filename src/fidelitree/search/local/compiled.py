@@ -21,13 +21,12 @@ if TYPE_CHECKING:
     from fidelitree.trees.nested import Nested
 
 _MOST_ROWS = 1 << 26
-_MOST_COUNTS = 1 << 31
 
 
 def compiled(coded: Coded) -> bool:
     """Whether rows can be searched in C."""
     simple = coded.bins.dtype == np.uint16 and bool((coded.weights == 1).all())
-    small = max(coded.bins.shape) < _MOST_ROWS and (sum(coded.sizes) + 1) * coded.classes < _MOST_COUNTS
+    small = max(coded.bins.shape) < _MOST_ROWS and (sum(coded.sizes) + 1) * coded.classes <= np.iinfo(np.int32).max
     return kernels.compiled and simple and small
 
 
