@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 SPLIT = 0.85  # what a split costs, in errors
 SEARCH_ALL = 24  # up to so many features the search looks at all of them
-SHOWN = 32  # answers that are taken in at a time, and looked back on: a tree is asked about the mistakes among them
+SHOWN = 24  # answers that are taken in at a time, and looked back on: a tree is asked about the mistakes among them
 LOST = 0.3  # of them: with so many mistakes a tree is no good
 SOON = 4  # times what is known: a table of so many cells will be asked
 

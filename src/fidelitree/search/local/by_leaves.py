@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fidelitree.trees.nested import Nested
 
 
-class Prunings:
+class RowPrunings:
     """All best prunings of a tree, by dynamic programming over its nodes.
 
     Entry s - 1 of ``errors`` belongs to the pruning with exactly s leaves. Of prunings that are equally good, the one
@@ -72,7 +72,7 @@ class BestByLeaves:
 
     def add(self, tree: Grown) -> None:
         """Take over every pruning of a tree that beats what is known for its leaves."""
-        prunings = Prunings(tree, self._engine)
+        prunings = RowPrunings(tree, self._engine)
         for leaves, errors in enumerate(prunings.errors.tolist(), start=1):
             known = self._best.get(leaves)
             if known is None or errors < known.errors - SLACK:

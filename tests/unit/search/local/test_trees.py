@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import reference
 from fidelitree.asking.limits import go_on
 from fidelitree.search.local import moves
-from fidelitree.search.local.by_leaves import Prunings
+from fidelitree.search.local.by_leaves import RowPrunings
 from fidelitree.search.local.coded import Coded, Grouped
 from fidelitree.search.local.grown import words_of
 from fidelitree.search.local.node import Grower, Leaf, Node, cart, inner, leaf, nested, replace
@@ -84,7 +84,7 @@ def all_prunings(tree: Nested, coded: Coded, rows: np.ndarray) -> dict[int, floa
 @given(coded_rows())
 def test_no_pruning_is_better(coded: Coded) -> None:
     node = cart(Splits(Grouped(coded)), 8, gini)
-    prunings = Prunings(moves.grown(node, words_of(coded.sizes)), moves.engine(coded, None, go_on))
+    prunings = RowPrunings(moves.grown(node, words_of(coded.sizes)), moves.engine(coded, None, go_on))
     best = all_prunings(nested(node), coded, node.rows)
     assert prunings.errors.tolist() == pytest.approx([best[leaves] for leaves in range(1, node.leaves + 1)])
     for leaves in range(1, node.leaves + 1):
