@@ -33,7 +33,8 @@ _HALF_ROOT = math.sqrt(0.5)
 def gini(side: Floats) -> Floats:
     """Mass times the chance that two of its draws differ: what CART minimises."""
     mass = _sum(side)
-    return np.asarray(mass - _sum(side * side) / np.maximum(mass, sys.float_info.min))
+    pure = np.divide(_sum(side * side), mass, out=np.zeros_like(mass), where=mass > 0)  # rounding may leave less than 0
+    return np.asarray(mass - pure)
 
 
 def root(side: Floats) -> Floats:

@@ -1,7 +1,6 @@
 /* The tests a node may ask, and how well each divides its rows: the twin of fidelitree.search.local.splits. */
 
 #include "tables.h"
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +100,7 @@ static inline double one_side(const Search *s, const int32_t *side, int32_t mass
     case GINI:
         for (int32_t i = 0; i < some; i++)
             sum += (double)side[present[i]] * side[present[i]];
-        return mass - sum / (mass ? mass : DBL_MIN);
+        return mass ? mass - sum / mass : 0;
     case ROOT:
         for (int32_t i = 0; i < some; i++)
             sum += sqrt((double)side[present[i]] * (mass - side[present[i]]));
