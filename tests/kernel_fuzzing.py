@@ -158,7 +158,7 @@ def main(path: str, calls: int, seed: int) -> None:
         call(native.table_cart, [table, int(random.integers(1, 30)), int])
         call(native.table_fit, [table, tree, price, int])
         call(few_steps(native.table_descend), [table, tree, price, seed, bool(random.integers(2)), int])
-        call(native.table_prune, [table, tree, np.zeros(nodes, np.int32), np.ones(nodes), int])
+        call(native.table_prune, [table, tree, np.ones(nodes), int])
     print(9 * calls, done)
 
 

@@ -62,7 +62,7 @@ def changes(number: int) -> list[tuple[float, float]]:
     space, inner, codes = made(number)
     first = cross_validated(space, inner[:FIRST], codes[:FIRST], SIZES)
     binning = Binning.of(space, inner)
-    search = Refiner(binning.coded(codes[:LAST], slice(LAST)), None, 0)
+    search = Refiner(binning.coded(codes[:LAST], slice(LAST)), 0)
     for size in SIZES[1:]:
         search.improve_at(size, STEPS)
     trees = [search.with_leaves(size).tree for size in SIZES]

@@ -55,7 +55,7 @@ def _told_and_true(case: Case) -> tuple[Forecast, list[float]]:
     classes, codes = np.unique(data.labels, return_inverse=True)
     found = forecast(data.space, data.inner[:FIRST], codes[:FIRST], SIZES, DELTA)
     binning = Binning.of(data.space, data.inner)
-    search = Refiner(binning.coded(codes), None, 0)
+    search = Refiner(binning.coded(codes), 0)
     for size in SIZES[1:]:
         search.improve_at(size, STEPS)
     fitted = [search.with_leaves(size).tree for size in SIZES]

@@ -33,7 +33,7 @@ def read(path: Path) -> Coded:
 def test_tables_are_learnt_exactly(data_file: Callable[[str], Path], name: str, rows: int, leaves: int) -> None:
     coded = read(data_file(f"functions/{name}"))
     assert len(coded.codes) == rows
-    refiner = Refiner(coded, None, seed=0)
+    refiner = Refiner(coded, seed=0)
     refiner.improve(0.0, 600)
     tree = refiner.smallest(0.0)
     assert coded.errors(tree) == 0

@@ -118,7 +118,7 @@ def _smallest_of_all(counted: Counted, goal: Goal) -> Distillation:
     # An error of 0 is one of no input, however rare it is; of whole numbers all sums are exact.
     weights = np.rint(chances / sys.float_info.epsilon) if epsilon else (chances > 0).astype(np.float64)
     binning, some = Binning.of(space, inner), weights > 0
-    refiner = Refiner(binning.coded(codes[some], some, weights[some]), None, seed)
+    refiner = Refiner(binning.coded(codes[some], some, weights[some]), seed)
     judged = _Judged(refiner, binning.coded(codes, weights=chances), counted.budget)
     work = economics.STEPS * inner.size * len(counted.book.seen)
     _search(refiner, epsilon, 1 if epsilon else len(counted.book.seen), MOST_WORK / work, counted)
@@ -268,7 +268,7 @@ def _candidates(counted: Counted, root: Subfunction, sizes: Sequence[int], seed:
     inner = space.whole.inputs(0, len(codes))
     chances = space.chances(inner)
     binning, some = Binning.of(space, inner), chances > 0
-    refiner = Refiner(binning.coded(codes[some], some, chances[some]), None, seed, counted.watch)
+    refiner = Refiner(binning.coded(codes[some], some, chances[some]), seed, counted.watch)
     ranks = range(len(root.labels))
     yield from ((size, binning.tree(refiner.with_leaves(size).tree, ranks, root.labels)) for size in sizes)
     curve = known.curve(sizes[-1])

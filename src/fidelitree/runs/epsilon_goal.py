@@ -21,9 +21,9 @@ from fidelitree.runs.loop import Focus
 from fidelitree.runs.outcome import AsItIs, Outcome
 from fidelitree.runs.portions import FEW, InRounds
 from fidelitree.runs.size_grid import LARGEST, near, sizes_up_to
-from fidelitree.search.archive import ROWS_A_LEAF
 from fidelitree.search.bits.junta import crowds
 from fidelitree.search.exact_growth import as_grown
+from fidelitree.search.labelled import ENOUGH
 from fidelitree.search.optimal.affordable import NUMBERS
 from fidelitree.search.optimal.substitutes import Prunings, SmallestSubstitutes
 from fidelitree.theory.sequential import Bet, divergence, log_e_value
@@ -111,7 +111,7 @@ class EpsilonGoal:
 
     def wanted(self, loop: Loop[Outcome | AskAll]) -> Sequence[int]:
         """Return all sizes that there are enough answers for."""
-        return [size for size in near(self._most(loop)) if size <= max(1, loop.known // ROWS_A_LEAF)]
+        return [size for size in near(self._most(loop)) if size <= max(1, loop.known // ENOUGH)]
 
     def _most(self, loop: Loop[Outcome | AskAll]) -> int:
         """The most leaves that are looked for: a tree that tells many labels apart has a leaf or two for each."""

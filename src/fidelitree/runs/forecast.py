@@ -121,7 +121,7 @@ def cross_validated(
     wrong = np.zeros(len(sizes), np.intp)
     for fold in range(HELD):
         some, others = (binning.coded(codes[rows], rows) for rows in (part != fold, part == fold))
-        found = Refiner(some, None, 0, watch)
+        found = Refiner(some, 0, watch)
         wrong += [int(others.errors(found.with_leaves(size).tree)) for size in sizes]
     return [int(count) for count in wrong]
 

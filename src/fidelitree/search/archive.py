@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.search.labelled import Binning
+from fidelitree.search.bits.learner import SEARCH_ALL
+from fidelitree.search.labelled import ENOUGH, Binning
+from fidelitree.search.local.grown import CART
 from fidelitree.search.local.iterated import Refiner
 from fidelitree.search.numbers.alternating import every_size
 from fidelitree.search.numbers.growth import RULES, Numbers, errors, prunings
@@ -27,11 +29,7 @@ if TYPE_CHECKING:
     from fidelitree.trees.tree import Tree
 
 Codes = NDArray[np.intp]
-WIDE = 24  # features: of more, a search looks only at those that explain more than chance does
 MOST_WORK = 4e9  # label counts, about a minute: where rows and features are many, a search makes fewer proposals
-MOST_LEAVES = 512  # of a pruning
-ROWS_A_LEAF = 5  # at least
-FEWEST = 10  # proposals near each size, however many the rows are
 
 
 class TrainingRows(NamedTuple):
@@ -119,8 +117,8 @@ class LabelSearch:
     def __init__(self, product: ProductSpace, rows: TrainingRows, seed: int, watch: Watch) -> None:
         self._binning, self._book = Binning.of(product, rows.inner), rows.book
         self._rows, self._watch = self._binning.coded(rows.codes), watch
-        self._refiner = Refiner(self._rows, None, seed, watch)
-        self._noisy = len(product) > WIDE
+        self._refiner = Refiner(self._rows, seed, watch)
+        self._noisy = len(product) > SEARCH_ALL
 
     def know(self, trees: Iterable[Tree]) -> None:
         """Take trees that were found elsewhere into account; of their labels none that did not come."""
@@ -136,7 +134,7 @@ class LabelSearch:
         if not wanted or not steps:
             return
         if self._noisy:
-            self._refiner.leave_out_noise(1.0)
+            self._refiner.leave_out_noise()
         steps = affordable(self._rows, len(wanted), steps)
         for size in wanted:
             self._refiner.improve_at(size, steps)
@@ -148,7 +146,7 @@ class LabelSearch:
 
 def affordable(rows: Coded, sizes: int, steps: int) -> int:
     """Return the proposals near each of so many sizes that there is time for."""
-    return min(steps, max(FEWEST, int(MOST_WORK / (rows.bins.size * rows.classes * sizes))))
+    return min(steps, max(1, int(MOST_WORK / (rows.bins.size * rows.classes * sizes))))
 
 
 class NumberLoss:
@@ -170,7 +168,7 @@ class NumberSearch:
         self._numbers = Numbers.of(Binning.of(product, rows.inner), slice(None), answers, tolerance)
         self._watch = watch
         self._found: dict[int, Nested] = {1: self._numbers.leaf(np.arange(len(answers)))[0]}
-        self._most = max(1, min(MOST_LEAVES, len(answers) // ROWS_A_LEAF))
+        self._most = max(1, min(CART, len(answers) // ENOUGH))
         self._prunings: list[Curve] = []
         """Of each growth rule: they have the trees of sizes that nobody looked near."""
         self._known: list[Tree] = []

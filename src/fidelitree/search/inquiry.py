@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.search.bits.learner import A_LEAF, STALLED, BitLearner
+from fidelitree.search.bits.learner import SHOWN, STALLED, BitLearner
 from fidelitree.search.bits.regions import RegionLearner
+from fidelitree.search.labelled import ENOUGH
 from fidelitree.spaces.draw import Stream
 from fidelitree.trees.nested import build, size
 
@@ -26,10 +27,8 @@ if TYPE_CHECKING:
     from fidelitree.trees.tree import Tree
 
 Codes = NDArray[np.intp]
-SHOWN = 32  # answers that the learner over bits takes in at a time: it asks about the mistakes among them
-PART_SHOWN = 1 / 64  # of the answers that it knows: the same once these are more
 BY_HEART = 2_000  # answers from which on a tree with few of them a leaf only repeats what it was told
-PARTS, SIDE_BY_SIDE = 6, 8  # of a walk, whose inputs are asked about in one call; walks that share their calls
+ABREAST = 8  # parts of a walk, whose inputs are asked about in one call; walks that share their calls
 
 
 class Inquiry:
@@ -83,7 +82,7 @@ class BitInquiry(Inquiry):
         """Take answers in, a few at a time, and ask about inputs of its own choice."""
         start = 0
         while start < len(codes) and not self._ended:
-            some = slice(start, start + max(self.shown, int(PART_SHOWN * self.known)))
+            some = slice(start, start + max(self.shown, self.known // SHOWN))
             start = some.stop
             before = self._learner.sketch
             yield from self._told(inner[some], codes[some])
@@ -91,7 +90,7 @@ class BitInquiry(Inquiry):
             assert sketch is not None, "a learner that was told something has a tree"
             if sketch is not before:
                 self.tree = build(self._space, sketch, self._book.sorted(), self._book.ranks())
-            if self.known >= BY_HEART and size(sketch) * A_LEAF > self.known:
+            if self.known >= BY_HEART and size(sketch) * ENOUGH > self.known:
                 self._ended, self.tree = True, None
 
     def _told(self, inner: NDArray[Any], codes: Codes) -> Steps[None]:
@@ -107,7 +106,7 @@ class FewRounds(BitInquiry):
     _learner: BitLearner
 
     def _begun(self, random: np.random.Generator, watch: Watch) -> BitLearner:
-        return BitLearner(len(self._space), random, watch, parts=PARTS, side_by_side=SIDE_BY_SIDE)
+        return BitLearner(len(self._space), random, watch, parts=ABREAST, side_by_side=ABREAST)
 
     def _told(self, inner: NDArray[Any], codes: Codes) -> Steps[None]:
         learner = self._learner

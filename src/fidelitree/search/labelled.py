@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.search.local.coded import MOST_BINS, Bins, Coded, binned, binned_columns
+from fidelitree.search.local.coded import LAST_BIN, Bins, Coded, binned, binned_columns
 from fidelitree.spaces.features import AtMost, IsIn, IsOne, Test, midway
 from fidelitree.trees.nested import Nested, build, mapped, of, simplest
 
@@ -28,8 +28,9 @@ Floats = NDArray[np.float64]
 HELD = 4  # every so many-th label is held out of a search, to judge by
 _MARGIN = 1.75  # standard deviations of a held-out error, below epsilon, that a tree should have
 _WARIER = 0.85
+ENOUGH = 5  # answers: of a leaf, which fewer only repeat; that could have shown one more feature that matters
 THRESHOLDS = 10  # tests of a number, where a learner knows tests only
-_LARGEST = 2.0**100
+_LARGEST = float(np.sqrt(np.finfo(np.float32).max))
 T = TypeVar("T", bound=Test | int)
 
 
@@ -51,8 +52,8 @@ class Binning:
     @classmethod
     def of(cls, space: ProductSpace, inner: NDArray[Any]) -> Binning:
         """The bins of some inputs, rows by features."""
-        # Numbers have at most 2^16 bins; categories may have more values.
-        many = any(len(feature.values or ()) > 1 << 16 for feature in space)
+        # Numbers have no bin above the last one; categories may have more values.
+        many = any(len(feature.values or ()) > LAST_BIN + 1 for feature in space)
         gaps = tuple(sorted(space.gaps))
         bins = np.empty((len(space) + len(gaps), len(inner)), np.uint32 if many else np.uint16)
         cuts: list[tuple[Floats, Floats] | None] = [None] * len(space)
@@ -148,7 +149,7 @@ class Binning:
 def _with_gaps(column: Floats) -> tuple[Bins, Floats, Floats]:
     """The bins of numbers, missing ones in one more bin above all others."""
     known = ~np.isnan(column)
-    some, low, high = binned(column[known], MOST_BINS - 2)
+    some, low, high = binned(column[known], LAST_BIN - 1)
     bins = np.full(len(column), len(low) + 1, np.uint16)
     bins[known] = some
     return bins, np.append(low, -math.inf), np.append(high, math.inf)

@@ -18,7 +18,7 @@ from fidelitree.runs.epsilon_goal import AskAll, EpsilonGoal
 from fidelitree.runs.loop import Candidate, Loop
 from fidelitree.runs.outcome import Outcome
 from fidelitree.runs.size_grid import near
-from fidelitree.search.archive import ROWS_A_LEAF
+from fidelitree.search.labelled import ENOUGH
 
 SPACE = ft.ProductSpace.bernoulli(24, 0.3)  # too many inputs to ask about all
 TREE = ft.targets.balanced(SPACE, 3, seed=4)
@@ -331,7 +331,7 @@ def test_only_sizes_that_there_are_answers_for_are_looked_at() -> None:
     assert list(loop.goal.wanted(loop)) == [1]
     rows = loop.source.test(100)
     loop.archive.add(rows, loop.counted.ask(rows, "label"))
-    assert max(loop.goal.wanted(loop)) == max(size for size in near(30) if ROWS_A_LEAF * size <= 100)
+    assert max(loop.goal.wanted(loop)) == max(size for size in near(30) if ENOUGH * size <= 100)
     rows = loop.source.test(1_000)
     loop.archive.add(rows, loop.counted.ask(rows, "label"))
     assert max(loop.goal.wanted(loop)) == 30

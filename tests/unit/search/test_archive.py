@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import fidelitree as ft
 from fidelitree.asking.limits import BudgetSpent, go_on
-from fidelitree.search.archive import WIDE, Archive, LabelLoss, NumberLoss
+from fidelitree.search.archive import Archive, LabelLoss, NumberLoss
+from fidelitree.search.bits.learner import SEARCH_ALL
 from fidelitree.spaces.features import IsOne
 from fidelitree.targets.labels import LabelBook
 from fidelitree.trees.answers import apart
@@ -179,8 +180,8 @@ def test_two_tests_at_a_time_find_what_single_ones_do_not() -> None:
 
 
 def test_of_many_features_the_noisy_ones_are_left_alone() -> None:
-    space = ft.ProductSpace.bernoulli(WIDE + 6)
-    inner = np.random.default_rng(0).integers(0, 2, (150, WIDE + 6)).astype(np.uint8)
+    space = ft.ProductSpace.bernoulli(SEARCH_ALL + 6)
+    inner = np.random.default_rng(0).integers(0, 2, (150, SEARCH_ALL + 6)).astype(np.uint8)
     labels = inner[:, 2] & inner[:, 9]
     noisy = np.where(np.random.default_rng(1).random(150) < 0.1, 1 - labels, labels)
     archive = archive_of(space, inner, noisy)

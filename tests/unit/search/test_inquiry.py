@@ -147,7 +147,7 @@ def test_an_inquiry_that_is_ended_keeps_its_tree() -> None:
         if over[0]:
             raise BudgetSpent("max_seconds = 1")
 
-    asked = Asked(lambda bits: (bits[:, :8].sum(axis=1) > 4).astype(int), watch)
+    asked = Asked(lambda bits: (bits[:, :12].sum(axis=1) > 6).astype(int), watch)
     asked.learn(64)
     tree = asked.inquiry.tree
     over[0] = True

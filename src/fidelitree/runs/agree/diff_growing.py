@@ -139,7 +139,7 @@ class ChangeExplorer:
         changed = old != new
         binning = Binning.of(self.extended, self.extend(inner, old))
         error = CLOSE * float(changed.mean())
-        refiner = Refiner(binning.coded(changed.astype(np.intp)), None, self._pair.seed)
+        refiner = Refiner(binning.coded(changed.astype(np.intp)), self._pair.seed)
         refiner.improve(error, steps)
         points = [point for point in refiner.points() if point.leaves <= self._most]
         good = [point for point in points if point.share <= error]

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 Bits = NDArray[np.uint8]
 Codes = NDArray[np.intp]
 
-MOST = 16  # bits of a table
 CROWDED = 0.4  # leaves for each cell of its table from which on a tree is crowded
 
 

@@ -20,6 +20,8 @@ from fidelitree.search.bits.lookahead import AHEAD
 from fidelitree.search.bits.pool import Bits, Codes, Pool
 from fidelitree.search.bits.sketch import LabelledRows, Search, predict
 from fidelitree.search.bits.walk import walk
+from fidelitree.search.labelled import ENOUGH
+from fidelitree.search.optimal.affordable import LISTED
 from fidelitree.search.questions import Ask, Steps, together
 from fidelitree.trees.kernels import compiled
 from fidelitree.trees.nested import size
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
 SPLIT = 0.85  # what a split costs, in errors
 SEARCH_ALL = 24  # up to so many features the search looks at all of them
-A_LEAF = 6  # answers for each leaf: a tree with fewer has only learnt them by heart
+SHOWN = 24  # answers that are taken in at a time: a tree is asked about the mistakes among them
 STALLED = 192  # drawn answers: a target that a look-ahead sees into is known by then
 
 
@@ -71,7 +73,7 @@ class BitLearner:
     @property
     def by_heart(self) -> bool:
         """Whether its tree only repeats what it was told."""
-        return self.sketch is not None and size(self.sketch) * A_LEAF > self.known
+        return self.sketch is not None and size(self.sketch) * ENOUGH > self.known
 
     @property
     def _searched(self) -> list[int]:
@@ -115,7 +117,7 @@ class BitLearner:
         not be known while a test may do with less.
         """
         self._complete = False
-        while len(self.relevant) <= junta.MOST and self._checked:
+        while 1 << len(self.relevant) <= LISTED and self._checked:
             missing, before = junta.missing(self.pool.bits, self.relevant), len(self.relevant)
             if not len(missing):
                 self._know_table()

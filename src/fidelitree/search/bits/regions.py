@@ -13,18 +13,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fidelitree.asking.limits import Watch, go_on
-from fidelitree.search.bits.learner import A_LEAF, STALLED, BitLearner
+from fidelitree.search.bits.learner import STALLED, BitLearner
 from fidelitree.search.bits.pool import Bits, Codes, Pool
 from fidelitree.search.bits.sketch import is_one, predict
-from fidelitree.search.bits.stars import DrawnRegion, clearly_ahead, most_influential
+from fidelitree.search.bits.stars import CENTRES, DrawnRegion, clearly_ahead, most_influential
+from fidelitree.search.labelled import ENOUGH
 from fidelitree.trees.nested import size, tested
 
 if TYPE_CHECKING:
     from fidelitree.search.questions import Steps
     from fidelitree.trees.nested import Nested
-
-WALKS = 24  # walks that name the features of a race where there are too many for stars: one in eight ends at the first
-LOOK_AGAIN = 1.25  # times the drawn answers of the last look: when the order of splits is looked at
 
 
 class RegionSplit(NamedTuple):
@@ -104,7 +102,7 @@ class RegionLearner:
         learner, drawn = self._learner, self._drawn.size
         if self._given_up or drawn < STALLED or learner.tabulates or learner.sketch is None:
             return False
-        return size(learner.sketch) * A_LEAF > drawn
+        return size(learner.sketch) * ENOUGH > drawn
 
     def _divide(self) -> Steps[None]:
         """Split the region by its most influential feature, unless no feature is influential enough."""
@@ -120,7 +118,7 @@ class RegionLearner:
     def _walked(self) -> Steps[list[int]]:
         """Features by walks between drawn inputs with different labels: likelier the more influence they have."""
         found, (bits, codes) = set[int](), (self._drawn.bits, self._drawn.codes)
-        for one in self._random.integers(len(codes), size=WALKS if len(codes) else 0).tolist():
+        for one in self._random.integers(len(codes), size=CENTRES if len(codes) else 0).tolist():
             others = np.flatnonzero(codes != codes[one])
             if len(others):
                 two = int(others[self._random.integers(len(others))])
@@ -161,7 +159,7 @@ class RegionLearner:
         """The feature with the largest influence on the tree so far; that which was chosen, unless it is behind."""
         assert self._split is not None, "only a split is reconsidered"
         chosen, sketch = self._split.feature, self.sketch
-        if self._drawn.size < LOOK_AGAIN * self._looked or not isinstance(sketch, tuple):
+        if self._drawn.size < 2 * self._looked or not isinstance(sketch, tuple):
             return chosen
         self._looked = self._drawn.size
         if sketch[0].feature != chosen:  # both sides are the same

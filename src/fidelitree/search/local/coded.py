@@ -30,7 +30,7 @@ Codes = NDArray[np.intp]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-MOST_BINS = 1 << 16
+LAST_BIN = int(np.iinfo(np.uint16).max)
 Rows = NDArray[np.int32]
 GROUPS = 200  # of one ordered feature, or two for each label
 
@@ -92,7 +92,7 @@ class Coded:
         return float(self.weights[self.predict(tree) != self.codes].sum())
 
 
-def binned(values: ArrayLike, most: int = MOST_BINS - 1) -> tuple[Bins, Floats, Floats]:
+def binned(values: ArrayLike, most: int = LAST_BIN) -> tuple[Bins, Floats, Floats]:
     """The bin of every value, and the values next to each cut: the largest below it, the smallest above it.
 
     Cuts are between neighbouring distinct values; where there are too many, about equally many values apart.
@@ -114,7 +114,7 @@ def binned(values: ArrayLike, most: int = MOST_BINS - 1) -> tuple[Bins, Floats, 
 def binned_columns(inner: NDArray[Any], features: Sequence[int], bins: Bins) -> list[tuple[Floats, Floats]]:
     """The same of some columns of rows by features: bins go to their lines, the values next to cuts come back."""
     found = list[tuple[Floats, Floats]]()
-    if kernels.compiled and bins.dtype == np.uint16 and inner.dtype == np.float64 and 0 < len(inner) <= MOST_BINS:
+    if kernels.compiled and bins.dtype == np.uint16 and inner.dtype == np.float64 and 0 < len(inner) <= LAST_BIN:
         values, counts = np.empty((len(features), len(inner))), np.zeros(len(features), np.int32)
         kernels.native.bin_columns(inner, np.array(features, np.int32), bins, values, counts)
         return [(line[: count - 1], line[1:count]) for line, count in zip(values, counts.tolist(), strict=True)]

@@ -6,28 +6,27 @@ Counts are then integers and all sums exact, so that the search in Python, `move
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fidelitree.search.local.grown import Grown, Shape, flat, words_of
+from fidelitree.search.local.grown import Grown, Places, Shape, flat, words_of
 from fidelitree.search.local.splits import xlogx_up_to
 from fidelitree.trees import kernels
 
 if TYPE_CHECKING:
     from fidelitree.asking.limits import Watch
-    from fidelitree.search.local.coded import Coded
+    from fidelitree.search.local.coded import Coded, Floats
     from fidelitree.search.local.splitmix import Splitmix
     from fidelitree.trees.nested import Nested
 
 _MOST_ROWS = 1 << 26
-_MOST_COUNTS = 1 << 31
 
 
 def compiled(coded: Coded) -> bool:
     """Whether rows can be searched in C."""
     simple = coded.bins.dtype == np.uint16 and bool((coded.weights == 1).all())
-    small = max(coded.bins.shape) < _MOST_ROWS and (sum(coded.sizes) + 1) * coded.classes < _MOST_COUNTS
+    small = max(coded.bins.shape) < _MOST_ROWS and (sum(coded.sizes) + 1) * coded.classes <= np.iinfo(np.int32).max
     return kernels.compiled and simple and small
 
 
@@ -65,10 +64,10 @@ class Compiled:
         )
         return self._grown(parts), made
 
-    def prune(self, tree: Grown) -> tuple[Any, ...]:
-        """The tree's best prunings, judged by these rows: see `by_leaves.RowPrunings`."""
-        share, *lines = kernels.native.table_prune(self._table, tree.shape, tree.code, tree.alone, self._watch)
-        return np.frombuffer(share, np.int32), *(np.frombuffer(line, np.float64) for line in lines)
+    def prune(self, tree: Grown) -> tuple[Places, Floats]:
+        """Of every node and number of leaves those of the shorter side; errors of the whole tree's best prunings."""
+        share, errors = kernels.native.table_prune(self._table, tree.shape, tree.alone, self._watch)
+        return np.frombuffer(share, np.int32), np.frombuffer(errors, np.float64)
 
     def _grown(self, parts: tuple[bytes, ...]) -> Grown:
         feature, cut, yes, place, counts = (np.frombuffer(part, np.int32) for part in parts[:5])

@@ -8,10 +8,10 @@ tree. So tree and deferred leaves are chosen together by whatever looks for the 
 Compiled searches know rows of weight 1 only. So the share 1 - price of the rows is copied, taken evenly along the
 leaves of CART's tree. In any region that is made of whole leaves it is right to one row for each leaf.
 
-The price decides how many errors the leaves that answer make together, and the best tree for an error is found at the
-price that leads to just this error. So the price follows: it goes up where errors are fewer than may be, down where
-they are more. Each search begins with the trees of the last one. On the way down each tree is grown on as far as rows
-go and pruned again, which finds leaves that no single proposal does.
+The price decides how many errors the leaves that answer make together: too many where it is high, and where it is
+below epsilon fewer than are asked for. Some prices are tried, evenly spread between epsilon and what no leaf defers at.
+Each search begins with the trees of the last one. On the way down each tree is grown on as far as rows go and pruned
+again, which finds leaves that no single proposal does.
 """
 
 from __future__ import annotations
@@ -34,9 +34,6 @@ if TYPE_CHECKING:
 
 PRICES = 3
 """Prices of a deferred input that are tried."""
-_FIRST, _LEAST, _MOST = 4.0, 1.2, 0.5  # the first and the lowest price, over epsilon; the highest
-_AIM = 0.75  # of epsilon: errors on the rows that a tree was fitted to, which are fewer than on others
-_FOLLOWS, _FARTHEST = 0.7, 1.5  # the price goes with this power of the errors, at most by this factor at a time
 
 
 def searches(
@@ -46,18 +43,15 @@ def searches(
 
     ``code`` is the label of a leaf that defers, larger than all others. Trees of these ``sizes`` are handed on.
     """
-    order, price = spread(rows, watch), min(_FIRST * epsilon, _MOST)
-    known: list[Nested] = []
-    for turn in range(PRICES):
-        search = Refiner(with_deferring(rows, order, price, code), None, seed + turn, watch)
+    order, known = spread(rows, watch), list[Nested]()
+    least = max(epsilon, 1 / len(rows.codes))
+    most = max(least, 1 - 1 / code)  # a leaf gets no more wrong
+    for turn, price in enumerate(np.geomspace(least, most, PRICES + 2)[1:-1].tolist()):
+        search = Refiner(with_deferring(rows, order, price, code), seed + turn, watch)
         for tree in known:
             search.know(tree)
         yield search
         known = [search.with_leaves(size).tree for size in sizes]
-        error = _error(rows, code, known[-1 - turn % 2 * (len(known) // 2)])
-        factor = (_AIM * epsilon / max(error, 1e-9)) ** _FOLLOWS
-        price *= min(_FARTHEST, max(1 / _FARTHEST, factor))
-        price = min(_MOST, max(min(_LEAST * epsilon, _MOST), price))
 
 
 def improve(search: Refiner, sizes: Sequence[int], steps: int) -> None:
@@ -68,13 +62,6 @@ def improve(search: Refiner, sizes: Sequence[int], steps: int) -> None:
     for size in reversed(sizes):
         search.know(search.with_leaves(size).tree)
         search.improve_at(size, steps)
-
-
-def _error(rows: Coded, code: int, tree: Nested) -> float:
-    """The share of errors where a tree answers; 0 where it defers everything."""
-    given = rows.predict(tree)
-    own = given < code
-    return float((given[own] != rows.codes[own]).mean()) if own.any() else 0.0
 
 
 def spread(rows: Coded, watch: Watch) -> NDArray[np.intp]:

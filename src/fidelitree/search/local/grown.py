@@ -71,14 +71,6 @@ class Grown:
         inside = self.below(node)
         return inside if isinstance(inside, int) else (inside[0], self.nested(inside[1]), self.nested(inside[2]))
 
-    def tight(self, node: int = 0) -> tuple[Nested, float]:
-        """The tree below a node without the splits that spare no error, and what it gets wrong."""
-        inside, alone = self.below(node), float(self.alone[node])
-        if isinstance(inside, int):
-            return inside, alone
-        (no, some), (yes, others) = self.tight(inside[1]), self.tight(inside[2])
-        return (int(self.code[node]), alone) if some + others == alone else ((inside[0], no, yes), some + others)
-
 
 def flat(tree: Nested, words: int) -> Shape:
     """A tree of thresholds and sets over bins as arrays; a set takes so many words."""

@@ -1,9 +1,8 @@
 """The smallest trees for labelled rows, by iterated local search on errors + price x leaves.
 
 This cost is a sum over subtrees, so a proposal for a node is judged on the node's rows alone. The price of a leaf is
-first the slope of the curve "fewest errors for each number of leaves" at the error that is wanted, and then follows the
-error of the trees it leads to, so the search works where the answer will be taken from. CART's own tree with all its
-prunings is on the curve from the beginning.
+the slope of the curve "fewest errors for each number of leaves" at the error that is wanted, so the search works where
+the answer will be taken from. CART's own tree with all its prunings is on the curve from the beginning.
 
 Which features matter is told from the labelled rows alone: every
 feature gets a shadow, the same values in random order, which explain nothing. CART grows a tree on both; a feature that
@@ -12,7 +11,6 @@ explains less than the best of the shadows is noise, and a search that may use i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,14 +28,10 @@ if TYPE_CHECKING:
     from fidelitree.trees.nested import Nested
 
 _ROUND = 150  # proposals between two looks at the curve
-_CHEAPER, _DEARER = 0.87, 1.1  # how the price of a leaf follows the error of the tree that it led to
 
 
-def relevant(coded: Coded, leaves: int, stream: Splitmix, watch: Watch = go_on, share: float = 1.0) -> list[int]:
-    """The features that explain more than this share of what any shadow does in CART's tree with so many leaves.
-
-    All, if none does.
-    """
+def relevant(coded: Coded, leaves: int, stream: Splitmix, watch: Watch = go_on) -> list[int]:
+    """The features that explain more than any shadow does in CART's tree with so many leaves; all, if none does."""
     features = len(coded.sizes)
     shadows = np.random.default_rng(stream.draw()).permuted(coded.bins, axis=1)
     both = Coded(
@@ -53,33 +47,29 @@ def relevant(coded: Coded, leaves: int, stream: Splitmix, watch: Watch = go_on, 
     parents = np.flatnonzero(feature >= 0)
     drops = left[parents] - left[parents + 1] - left[yes[parents]]
     explained = np.bincount(feature[parents], drops, 2 * features)
-    found: list[int] = np.flatnonzero(explained[:features] > share * explained[features:].max()).tolist()
+    found: list[int] = np.flatnonzero(explained[:features] > explained[features:].max()).tolist()
     return found or list(range(features))
 
 
 class Refiner:
     """Looks for small trees; stop it when you like, ask it what it knows, let it go on.
 
-    ``held`` are rows for choosing the size; None where the rows are everything there is: then all features count, else
-    those that explain more than chance does. The same seed and the same steps give the same trees.
+    The same seed and the same steps give the same trees.
     """
 
-    def __init__(self, rows: Coded, held: Coded | None, seed: int, watch: Watch = go_on) -> None:
+    def __init__(self, rows: Coded, seed: int, watch: Watch = go_on) -> None:
         self._rows, self._watch = rows, watch
         self._stream = Splitmix(seed)
-        self._features: list[int] | None = None  # all
         self._engine = engine(rows, None, watch)
-        self._curve = BestByLeaves(rows, held, watch)
+        self._curve = BestByLeaves(self._engine, rows.total)
         self._curve.add(self._engine.cart(max(CART, 2 * rows.classes)))
-        if held is not None:
-            self.leave_out_noise(1.0)
         self._tree: Grown | None = None
         self.steps = 0
 
-    def leave_out_noise(self, share: float) -> None:
+    def leave_out_noise(self) -> None:
         """From now on look at `relevant` features only; what is known stays known."""
-        self._features = relevant(self._rows, CART, self._stream, self._watch, share)
-        self._engine = engine(self._rows, self._features, self._watch)
+        features = relevant(self._rows, CART, self._stream, self._watch)
+        self._engine = engine(self._rows, features, self._watch)
 
     def points(self) -> list[Point]:
         """The best trees known, each larger one with fewer errors; they are built when they are asked for."""
@@ -91,14 +81,11 @@ class Refiner:
 
     def improve(self, error: float, steps: int) -> None:
         """Make so many proposals to trees whose error is near this; where it is ended, what was found is known."""
-        price = self._price(error)
         while steps > 0:
+            price = self._price(error)
             self._tree = self._descend(self._start(price, error), price, min(_ROUND, steps))
-            share = self._curve.add(self._tree)
+            self._curve.add(self._tree)
             steps -= _ROUND
-            if not self._exactly(error):
-                # A tree with too many leaves to be read is no reason to pay for still more of them.
-                price *= _CHEAPER if share > error and self._tree.leaves < CART else _DEARER
 
     def improve_at(self, leaves: int, steps: int) -> None:
         """Make so many proposals to trees with about so many leaves, at the price that a leaf has there."""
@@ -109,7 +96,7 @@ class Refiner:
 
     def know(self, tree: Nested) -> None:
         """Begin with a tree that was found elsewhere, too."""
-        least = float(self._rows.weights.min()) / 2  # at this price all its splits stay
+        least = self._least_weight / 2  # at this price all its splits stay
         self._curve.add(self._engine.fit(tree, least))
 
     def with_leaves(self, most: int) -> Point:
@@ -118,26 +105,23 @@ class Refiner:
 
     def _price_at(self, leaves: int) -> float:
         """What a leaf is worth where trees have about so many of them."""
-        return max(self._curve.slope(self.with_leaves(leaves)), float(self._rows.weights.min()) / 2)
-
-    def _exactly(self, error: float) -> bool:
-        """Whether no row at all may be wrong."""
-        return error * self._rows.total < float(self._rows.weights.min())
+        return max(self._curve.slope(self.with_leaves(leaves)), self._least_weight / 2)
 
     def _price(self, error: float) -> float:
         """What a leaf is worth where the curve reaches the error; so little, if no row may be wrong, that none is."""
-        exact = float(self._rows.weights.min()) / (2 * self._rows.total)
-        return exact if self._exactly(error) else max(self._curve.slope(self._curve.smallest(error)), exact)
+        exact = self._least_weight / (2 * self._rows.total)
+        if error * self._rows.total < self._least_weight:
+            return exact
+        return max(self._curve.slope(self._curve.smallest(error)), exact)
+
+    @property
+    def _least_weight(self) -> float:
+        return float(self._rows.weights.min())
 
     def _start(self, price: float, error: float) -> Grown:
         """The tree of the last round or the best one known, whichever is cheaper now."""
-        shapes = [self._curve.smallest(error).tree]
-        if self._tree is not None:
-            shapes.append(self._tree.nested())
-        return self._cheaper(shapes, price)
-
-    def _cheaper(self, shapes: Sequence[Nested], price: float) -> Grown:
-        starts = [self._engine.fit(shape, price) for shape in shapes]
+        known = [self._curve.smallest(error).tree, *([] if self._tree is None else [self._tree.nested()])]
+        starts = [self._engine.fit(tree, price) for tree in known]
         return min(starts, key=lambda tree: tree.errors + price * tree.leaves)
 
     def _descend(self, tree: Grown, price: float, steps: int) -> Grown:

@@ -14,10 +14,11 @@ import numpy as np
 
 from fidelitree.search.local.coded import Bools, Coded, Floats, Grouped
 from fidelitree.search.local.compiled import Compiled, compiled
-from fidelitree.search.local.grown import Grown, flat, words_of
+from fidelitree.search.local.grown import Grown, Places, flat, words_of
 from fidelitree.search.local.node import Grower, Leaf, Node, Split, cart, inner, nested, paying, replace, split
 from fidelitree.search.local.polish import Polisher
 from fidelitree.search.local.splits import IMPURITIES, SLACK, Impurity, Splits, entropy, greedy_impurity
+from fidelitree.trees.curve import min_plus
 
 if TYPE_CHECKING:
     from fidelitree.asking.limits import Watch
@@ -26,11 +27,9 @@ if TYPE_CHECKING:
     from fidelitree.spaces.features import Test
     from fidelitree.trees.nested import Nested
 
-_PULLED = 0.5  # how often a test from further down is tried above
-_ANY = 0.2  # how often a feature is drawn first, however little it explains alone: a selector explains nothing
-_TOP, _FEW = 25, 3  # best tests that one is drawn from, of all features and of one
-_POLISHED = 0.4  # polishing costs as much as two proposals, and fits noise where rows are few
-_HOPE = 1.3  # a proposal that costs more than this is not polished
+_WAYS = ("pulled", "any feature", "best")
+"""To a first test, all equally often."""
+_TOP = 3  # best tests that one is drawn from
 
 
 class Reference:
@@ -62,6 +61,12 @@ class Reference:
             if polisher.cost(new) <= polisher.cost(old) + SLACK:
                 node = replace(node, path, new)
         return grown(node, self._words), made
+
+    def prune(self, tree: Grown) -> tuple[Places, Floats]:
+        """Of every node and number of leaves those of the shorter side; errors of the whole tree's best prunings."""
+        shares: list[Places] = []
+        errors = _pruned(tree, 0, shares)
+        return np.concatenate(shares), errors
 
     def _loaded(self, tree: Grown, place: int, rows: Rows) -> Node:
         """The part of a tree below a node, with its rows."""
@@ -105,6 +110,21 @@ def grown(node: Node, words: int) -> Grown:
     return Grown(flat(nested(node), words), np.array(counts))
 
 
+def _pruned(tree: Grown, node: int, shares: list[Places]) -> Floats:
+    """The errors of all best prunings below a node."""
+    alone, inside, place = float(tree.alone[node]), tree.below(node), len(shares)
+    shares.append(np.zeros(1, np.int32))
+    if not isinstance(inside, tuple):
+        return np.array([alone])
+    sides = [_pruned(tree, side, shares) for side in inside[1:]]
+    short, long = sides if len(sides[0]) <= len(sides[1]) else sides[::-1]
+    errors, few = np.full(len(short) + len(long), np.inf), np.zeros(len(short) + len(long), np.intp)
+    errors[0] = alone
+    min_plus(errors, short, long, few)
+    shares[place] = few.astype(np.int32)
+    return errors
+
+
 def _extended(node: Node, grower: Grower) -> Node:
     """The tree with its leaves grown on where that pays."""
     if isinstance(node, Leaf):
@@ -133,24 +153,25 @@ class Moves:
                 min(side, polisher.refit(node, side.rows, side.counts), key=polisher.cost) for side in (new.no, new.yes)
             )
             new = paying(split(new.rows, new.counts, first[0], (no, yes)), price)
-        hopeful = polisher.cost(new) < _HOPE * polisher.cost(node) + price
-        return polisher.polish(new) if hopeful and self.stream.uniform() < _POLISHED else new
+        return polisher.polish(new) if polisher.cost(new) < polisher.cost(node) + price else new
 
     def _first(self, node: Split, histogram: Floats, impurity: Impurity) -> tuple[Test, Bools]:
-        """A test for the node, and which of its rows pass."""
-        kind = self.stream.uniform()
+        """A test for the node, and which of its rows pass: one from further down, or one of the best.
+
+        Of the best of all features, or of one feature that is drawn, however little it explains alone: a selector
+        explains nothing.
+        """
+        way = _WAYS[self.stream.below(len(_WAYS))]
         menu = self.splits.look(histogram, node.counts)
         scores = menu.scores(impurity)
-        if kind < _PULLED or scores.min(initial=np.inf) == np.inf:
+        if way == "pulled" or scores.min(initial=np.inf) == np.inf:
             _, below = inner(node, self.stream.below(node.leaves - 1))
             return below.test, self.splits.grouped.coded.says_yes(below.test, node.rows)
-        most = _TOP
-        if kind < _PULLED + _ANY:
+        if way == "any feature":
             features = self.splits.features
             some = np.unique(features[scores < np.inf])
             scores[features != some[self.stream.below(len(some))]] = np.inf
-            most = _FEW
         finite = np.flatnonzero(scores < np.inf)
-        top = finite[np.argsort(scores[finite], kind="stable")[:most]]
+        top = finite[np.argsort(scores[finite], kind="stable")[:_TOP]]
         rough = menu.decode(int(top[self.stream.below(len(top))]))
         return self.splits.divide(rough, node.rows, impurity)

@@ -25,7 +25,3 @@ class Splitmix:
     def below(self, count: int) -> int:
         """A number from 0 to count - 1, for counts that are small beside 2^32."""
         return (self.draw() >> 32) * count >> 32
-
-    def uniform(self) -> float:
-        """A number from 0 up to 1, with 53 bits."""
-        return (self.draw() >> 11) * 2.0**-53

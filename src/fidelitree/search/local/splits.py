@@ -10,6 +10,7 @@ leaves unexplained. Its lines are classes, entries of a line are the splits.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -24,7 +25,6 @@ from fidelitree.spaces.features import AtMost, IsIn, Test
 Impurity = Callable[[Floats], Floats]
 
 MANY = 16  # labels: of more, fewer orders of values are tried, since each look counts all labels
-_TINY = 1e-300  # keeps an empty side from dividing 0 by 0
 SLACK = 1e-9  # of counts and costs: closer ones are equal
 _LOG_2 = math.log(2)
 _HALF_ROOT = math.sqrt(0.5)
@@ -33,7 +33,8 @@ _HALF_ROOT = math.sqrt(0.5)
 def gini(side: Floats) -> Floats:
     """Mass times the chance that two of its draws differ: what CART minimises."""
     mass = _sum(side)
-    return np.asarray(mass - _sum(side * side) / np.maximum(mass, _TINY))
+    pure = np.divide(_sum(side * side), mass, out=np.zeros_like(mass), where=mass > 0)  # rounding may leave less than 0
+    return np.asarray(mass - pure)
 
 
 def root(side: Floats) -> Floats:
@@ -60,7 +61,7 @@ def xlogx(values: Floats) -> Floats:
 
     With x = m 2^e and s = (m - 1) / (m + 1), log x = e log 2 + 2 (s + s^3 / 3 + s^5 / 5 + ...).
     """
-    mantissa, exponent = np.frexp(np.maximum(values, _TINY))
+    mantissa, exponent = np.frexp(np.maximum(values, sys.float_info.min))
     small = mantissa < _HALF_ROOT
     mantissa[small] *= 2
     part = (mantissa - 1) / (mantissa + 1)

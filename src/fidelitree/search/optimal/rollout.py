@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.exact.diagram import DiagramSubfunction
+from fidelitree.search.best_first import NEAR_TIE
 from fidelitree.search.optimal import affordable
 from fidelitree.search.optimal.affordable import SearchEnded
 from fidelitree.search.optimal.lattice import Axis, Codes, axes_of
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
 Answer = Callable[[NDArray[np.uint8]], NDArray[np.intp]]
 """Label codes of inputs, which cost nothing."""
-_SLACK = 1e-15  # by which a split must lower a curve
 
 
 class Policy(NamedTuple):
@@ -131,7 +131,7 @@ class Rollouts:
         return CurveSplit(test, no, yes, (1 - bias, bias))
 
     def _lower(self, best: Curve, split: CurveSplit) -> Curve:
-        return _fewer(best, split) if self.exact else best.or_split(split, self.most, _SLACK)
+        return _fewer(best, split) if self.exact else best.or_split(split, self.most, NEAR_TIE)
 
     def _measure(self, split: CurveSplit) -> float:
         """How good a split is: leaves, or the errors of all numbers of leaves together."""

@@ -45,8 +45,8 @@ def table_descend(
     table: _Table, tree: _Shape, price: float, state: int, steps: int, polished: bool, watch: Callable[[], None]
 ) -> tuple[tuple[bytes, ...], int, int]: ...
 def table_prune(
-    held: _Table, tree: _Shape, code: NDArray[np.int32], errors: NDArray[np.float64], watch: Callable[[], None]
-) -> tuple[bytes, bytes, bytes, bytes]: ...
+    table: _Table, tree: _Shape, errors: NDArray[np.float64], watch: Callable[[], None]
+) -> tuple[bytes, bytes]: ...
 def split_bits(
     bits: NDArray[np.uint8],
     codes: NDArray[np.int64],

@@ -4,11 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#define PULLED 0.5
-#define ANY 0.2
-#define POLISHED 0.4
-#define HOPE 1.3
-enum { TOP = 25, FEW = 3 };
+enum { TOP = 3 };
+enum { PULLED, ANY, BEST, WAYS };
 
 /* An inner node of the tree below another, numbered from 0 in preorder. */
 static int32_t inner(const Search *s, int32_t node, int32_t number)
@@ -40,12 +37,11 @@ static int32_t any_column(Search *s)
 static Test first_test(Search *s, int32_t node, Seen *seen, int impurity)
 {
     Offer top[TOP];
-    double kind = draw_uniform(s);
-    int found = kind < PULLED ? 0 : offers(s, seen, impurity, -1, top, TOP);
+    int way = draw_below(s, WAYS), found = way == PULLED ? 0 : offers(s, seen, impurity, -1, top, TOP);
     if (!found)
         return s->arena.nodes[inner(s, node, draw_below(s, s->arena.nodes[node].leaves - 1))].test;
-    if (kind < PULLED + ANY)
-        found = offers(s, seen, impurity, any_column(s), top, FEW);
+    if (way == ANY)
+        found = offers(s, seen, impurity, any_column(s), top, TOP);
     return divide(s, top[draw_below(s, found)], seen, impurity);
 }
 
@@ -82,8 +78,7 @@ static int32_t propose(Search *s, int32_t node)
         top->leaves = nodes[no].leaves + nodes[yes].leaves;
         paying(s, new);
     }
-    int hopeful = cost(s, new) < HOPE * cost(s, node) + s->price;
-    return hopeful && draw_uniform(s) < POLISHED ? polish(s, new, s->trial) : new;
+    return cost(s, new) < cost(s, node) + s->price ? polish(s, new, s->trial) : new;
 }
 
 static void shift(Search *s, int32_t node, int32_t by)
@@ -264,7 +259,7 @@ PyMethodDef tables_methods[] = {
      "table_descend(table, tree, price, state, steps, polished, watch): the tree after so many proposals, the stream's "
      "state and how many proposals were made."},
     {"table_prune", table_prune, METH_VARARGS,
-     "table_prune(held, tree, code, errors): of every node and number of leaves the leaves of the shorter side; and "
-     "errors, missed and both of the best prunings of the whole tree."},
+     "table_prune(table, tree, errors, watch): of every node and number of leaves the leaves of the shorter side; and the "
+     "errors of the best prunings of the whole tree."},
     {NULL, NULL, 0, NULL},
 };

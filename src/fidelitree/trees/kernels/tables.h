@@ -114,7 +114,6 @@ int32_t *counts_of(Search *s, int32_t node);
 void adopt(Search *s, int32_t root);
 uint64_t draw(Search *s);
 int32_t draw_below(Search *s, int32_t count);
-double draw_uniform(Search *s);
 int32_t read_tree(Search *s, const Array *given);
 PyObject *write_tree(Search *s, int32_t root);
 

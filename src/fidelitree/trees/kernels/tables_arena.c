@@ -244,11 +244,6 @@ int32_t draw_below(Search *s, int32_t count)
     return (int32_t)((draw(s) >> 32) * (uint64_t)count >> 32);
 }
 
-double draw_uniform(Search *s)
-{
-    return (double)(draw(s) >> 11) * 0x1p-53;
-}
-
 enum { FEATURE, CUT, YES, SET, WORDS };
 enum { MOST_NODES = 1 << 22, MOST_DEPTH = 5000 };
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TINY 1e-300
 #define TOLERANCE 1e-9
 
 void count_labels(const Search *s, const int32_t *rows, int32_t count, int32_t *counts)
@@ -101,7 +100,7 @@ static inline double one_side(const Search *s, const int32_t *side, int32_t mass
     case GINI:
         for (int32_t i = 0; i < some; i++)
             sum += (double)side[present[i]] * side[present[i]];
-        return mass - sum / (mass ? mass : TINY);
+        return mass ? mass - sum / mass : 0;
     case ROOT:
         for (int32_t i = 0; i < some; i++)
             sum += sqrt((double)side[present[i]] * (mass - side[present[i]]));

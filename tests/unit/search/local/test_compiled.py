@@ -36,22 +36,13 @@ def rows_of(seed: int) -> Coded:
     return Coded(bins, ordered, sizes, codes, np.ones(rows))
 
 
-def parts(rows: Coded, held: int) -> tuple[Coded, Coded | None]:
-    if not held:
-        return rows, None
-    cuts = slice(held, None), slice(held)
-    some, others = (
-        dataclasses.replace(rows, bins=rows.bins[:, cut], codes=rows.codes[cut], weights=rows.weights[cut])
-        for cut in cuts
-    )
-    return some, others
-
-
 def found(rows: Coded, seed: int) -> list[Any]:
-    refiner = Refiner(*parts(rows, len(rows.codes) // 4 if seed % 2 else 0), seed)
+    refiner = Refiner(rows, seed)
+    if seed % 2:
+        refiner.leave_out_noise()
     refiner.improve((0.0, 0.03, 0.1)[seed % 3], 40)
     refiner.improve_at(5, 10)
-    points = [(point.leaves, point.errors, point.both, point.share, point.tree) for point in refiner.points()]
+    points = [(point.leaves, point.errors, point.share, point.tree) for point in refiner.points()]
     return [*points, refiner.steps]
 
 
@@ -187,9 +178,7 @@ def test_trees_that_are_none_are_refused(shape: Any) -> None:
     for call in (
         lambda: kernels.native.table_fit(table, shape, 1.0, go_on),
         lambda: kernels.native.table_descend(table, shape, 1.0, 0, 5, True, go_on),
-        lambda: kernels.native.table_prune(
-            table, shape, np.zeros(len(shape[0]), np.int32), np.zeros(len(shape[0])), go_on
-        ),
+        lambda: kernels.native.table_prune(table, shape, np.zeros(len(shape[0])), go_on),
     ):
         with pytest.raises(ValueError, match="a tree must be nodes in preorder"):
             call()
@@ -222,7 +211,7 @@ def test_a_watch_ends_a_long_search() -> None:
 
 def test_what_the_search_draws_is_known() -> None:
     stream = Splitmix(1)
-    assert [stream.below(10), round(stream.uniform(), 6)] == [5, 0.745782]
+    assert [stream.below(10), stream.below(1000)] == [5, 745]
     assert 0 <= min(Splitmix(seed).below(3) for seed in range(50)) < max(Splitmix(s).below(3) for s in range(50)) == 2
 
 

@@ -13,11 +13,9 @@ from fidelitree.search.local.iterated import Refiner
 from fidelitree.trees.nested import Nested, size
 from labelled import multiplexer
 
-HELD = multiplexer(2000, 11, noise=0.05)
 
-
-def searched(rows: Coded, held: Coded | None, error: float, steps: int = 60) -> Refiner:
-    refiner = Refiner(rows, held, seed=3)
+def searched(rows: Coded, error: float, steps: int = 60) -> Refiner:
+    refiner = Refiner(rows, seed=3)
     refiner.improve(error, steps)
     return refiner
 
@@ -26,28 +24,29 @@ def curve(refiner: Refiner) -> list[tuple[int, float, float, Nested]]:
     return [(point.leaves, point.errors, point.share, point.tree) for point in refiner.points()]
 
 
-def test_the_curve_falls_and_its_held_out_shares_are_true() -> None:
-    found = curve(searched(multiplexer(1500, 10, noise=0.05), HELD, 0.05))
+def test_the_curve_falls_and_its_figures_are_true() -> None:
+    rows = multiplexer(1500, 10, noise=0.05)
+    found = curve(searched(rows, 0.05))
     assert [leaves for leaves, _, _, _ in found] == sorted({leaves for leaves, _, _, _ in found})
-    both = [errors + share * HELD.total for _, errors, share, _ in found]
-    assert all(one > two for one, two in itertools.pairwise(both))
-    for _, _, share, tree in found[:20]:
-        assert HELD.errors(tree) / HELD.total == pytest.approx(share)
+    assert all(one > two for one, two in itertools.pairwise(errors for _, errors, _, _ in found))
+    for leaves, errors, share, tree in found[:20]:
+        assert size(tree) == leaves
+        assert rows.errors(tree) == pytest.approx(errors) == pytest.approx(share * rows.total)
 
 
 def test_no_smaller_tree_of_the_curve_is_good_enough() -> None:
-    refiner = searched(multiplexer(1500, 10, noise=0.05), None, 0.06)
+    refiner = searched(multiplexer(1500, 10, noise=0.05), 0.06)
     good = [leaves for leaves, _, share, _ in curve(refiner) if share <= 0.06]
     assert size(refiner.smallest(0.06)) == min(good)
 
 
 def test_the_last_tree_is_given_where_none_is_good_enough() -> None:
-    refiner = Refiner(multiplexer(300, 4, noise=0.5), multiplexer(300, 5, noise=0.5), seed=0)
+    refiner = Refiner(multiplexer(300, 4, noise=0.5), seed=0)
     assert refiner.smallest(0.0) == refiner.points()[-1].tree
 
 
 def test_it_never_gets_worse() -> None:
-    refiner = Refiner(multiplexer(1500, 10, noise=0.05), None, seed=0)
+    refiner = Refiner(multiplexer(1500, 10, noise=0.05), seed=0)
     before = {leaves: errors for leaves, errors, _, _ in curve(refiner)}
     refiner.improve(0.08, 100)
     after = [(leaves, errors) for leaves, errors, _, _ in curve(refiner)]
@@ -56,7 +55,7 @@ def test_it_never_gets_worse() -> None:
 
 
 def test_the_smallest_tree_of_a_function_is_found() -> None:
-    assert size(searched(multiplexer(3000, 8), None, 0.0, steps=600).smallest(0.0)) == 9
+    assert size(searched(multiplexer(3000, 8), 0.0, steps=600).smallest(0.0)) == 9
 
 
 def test_steps_are_counted_and_a_watch_only_ends_earlier() -> None:
@@ -69,7 +68,7 @@ def test_steps_are_counted_and_a_watch_only_ends_earlier() -> None:
             raise TimeoutError
 
     rows = multiplexer(800, 10, noise=0.1)
-    refiner = Refiner(rows, None, 0, watch)
+    refiner = Refiner(rows, 0, watch)
     refiner.improve(0.1, 7)
     assert refiner.steps == 7
     known, last = curve(refiner), looks + 2
@@ -86,7 +85,7 @@ def test_weights_are_repeated_rows() -> None:
     repeated = Coded(
         np.ascontiguousarray(rows.bins[:, again]), rows.ordered, rows.sizes, rows.codes[again], np.ones(len(again))
     )
-    first, second = (searched(coded, None, 0.1) for coded in (weighted, repeated))
+    first, second = (searched(coded, 0.1) for coded in (weighted, repeated))
     assert curve(first) == curve(second)
 
 
@@ -95,11 +94,11 @@ def test_a_rare_class_gets_its_leaf() -> None:
     bins = random.integers(50, size=(3, 4000)).astype(np.uint16)
     codes = np.where((bins[0] == 7) & (bins[1] < 10), 2, (bins[2] > 24).astype(int)).astype(np.intp)
     rows = Coded(bins, [False, True, True], [50] * 3, codes, np.ones(4000))
-    tree = searched(rows, None, 0.0).smallest(0.0)
+    tree = searched(rows, 0.0).smallest(0.0)
     assert rows.errors(tree) == 0
     assert size(tree) == 5
 
 
 def test_labels_that_no_feature_explains_stay_wrong() -> None:
     rows = Coded(np.zeros((1, 4), np.uint16), [False], [3], np.array([0, 0, 1, 2]), np.ones(4))
-    assert curve(searched(rows, None, 0.1)) == [(1, 2.0, 0.5, 0)]
+    assert curve(searched(rows, 0.1)) == [(1, 2.0, 0.5, 0)]

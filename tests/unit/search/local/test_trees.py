@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
 from fidelitree.asking.limits import go_on
 from fidelitree.search.local import moves
-from fidelitree.search.local.by_leaves import Held, RowPrunings
+from fidelitree.search.local.by_leaves import RowPrunings
 from fidelitree.search.local.coded import Coded, Grouped
 from fidelitree.search.local.grown import words_of
 from fidelitree.search.local.node import Grower, Leaf, Node, cart, inner, leaf, nested, replace
@@ -85,55 +84,12 @@ def all_prunings(tree: Nested, coded: Coded, rows: np.ndarray) -> dict[int, floa
 @given(coded_rows())
 def test_no_pruning_is_better(coded: Coded) -> None:
     node = cart(Splits(Grouped(coded)), 8, gini)
-    prunings = RowPrunings(moves.grown(node, words_of(coded.sizes)), Held(None, coded, go_on))
+    prunings = RowPrunings(moves.grown(node, words_of(coded.sizes)), moves.engine(coded, None, go_on))
     best = all_prunings(nested(node), coded, node.rows)
-    assert not prunings.missed.any()
     assert prunings.errors.tolist() == pytest.approx([best[leaves] for leaves in range(1, node.leaves + 1)])
     for leaves in range(1, node.leaves + 1):
         assert size(prunings.with_leaves(leaves)) == leaves
         assert coded.errors(prunings.with_leaves(leaves)) == pytest.approx(best[leaves])
-
-
-def shapes(tree: Nested) -> list[Nested]:
-    """Every pruning of a tree whose splits know the label they would have as leaves: (label, tree) as leaf is label."""
-    assert isinstance(tree, tuple)
-    label, inside = tree
-    if not isinstance(inside, tuple):
-        return [label]
-    test, no, yes = inside
-    return [label, *((test, one, two) for one in shapes(no) for two in shapes(yes))]
-
-
-def labelled(node: Node) -> Nested:
-    label = int(node.counts.argmax())
-    if isinstance(node, Leaf):
-        return label, label
-    return label, (node.test, labelled(node.no), labelled(node.yes))
-
-
-TIED = Coded(
-    np.array([[1, 0, 0, 0, 0, 1, 0, 0, 0, 1], [2, 2, 2, 0, 2, 0, 1, 0, 0, 1]], np.uint16),
-    [False, False],
-    [2, 3],
-    np.array([0, 0, 2, 0, 2, 1, 1, 0, 0, 0]),
-    np.array([1.0, 2, 2, 2, 3, 3, 3, 3, 3, 1]),
-)
-
-
-@example(TIED, 0)  # two prunings with 5 leaves are equally good, with other errors on either set of rows
-@given(coded_rows(), st.integers(0, 1000))
-def test_held_out_rows_decide_with_the_others(coded: Coded, seed: int) -> None:
-    random = np.random.default_rng(seed)
-    held = dataclasses.replace(coded, codes=random.integers(coded.classes, size=len(coded.codes)))
-    node = cart(Splits(Grouped(coded)), 6, gini)
-    prunings = RowPrunings(moves.grown(node, words_of(coded.sizes)), Held(held, coded, go_on))
-    every = shapes(labelled(node))
-    for leaves in range(1, node.leaves + 1):
-        best = min(coded.errors(tree) + held.errors(tree) for tree in every if size(tree) == leaves)
-        chosen = prunings.with_leaves(leaves)
-        assert prunings.both[leaves - 1] == pytest.approx(best)
-        assert coded.errors(chosen) == pytest.approx(prunings.errors[leaves - 1])
-        assert held.errors(chosen) == pytest.approx(prunings.missed[leaves - 1])
 
 
 @given(coded_rows(), st.integers(0, 1000), prices)
