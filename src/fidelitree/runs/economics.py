@@ -19,15 +19,13 @@ FIRST = 50  # the first portion, and the smallest once trees are under test; fit
 PART_OF_TEST = 1 / 8  # of the answers that a test has counted: the next portion of it
 PART_IN_HASTE = 1 / 4  # the same where time is short: a portion that time cuts off counts for nothing
 REFIT = 2.0  # times the answers of the last fit: when the archive is fitted again
-FIRST_FEW = (
-    32  # the first portion where a run ends as soon as one tree is good enough; where none is chosen, also the smallest
-)
+FIRST_FEW = 32  # the first portion where one tree that is good enough ends a run; also the least one of a table
 LEAST_FEW = 8  # the smallest later one
 PART = 1 / 32  # of the answers known: a later one
 REFIT_SOON = 1.25  # times the answers of the last fit: when the archive is fitted again
 
 # Portions where each is a round, in answers.
-FIRST_ROUND = 64  # the first portion
+TEACHES = 2.0  # of the answers known: a portion that is to teach rather than to test
 
 # Search, in proposals near each size.
 STEPS = 300  # of the fit before trees are opened
@@ -217,8 +215,8 @@ class Price:
         return self.worth * math.log1p(more / max(1.0, labels))
 
 
-QUERIES = Price(worth=1.75, patience=math.inf)
-ROUNDS = Price(worth=1.5, patience=1.0, a_round=1.0)  # a round is worth twice the labels; the first certificate ends
+QUERIES = Price(worth=1.3, patience=math.inf)
+ROUNDS = replace(QUERIES, patience=1.0, a_round=1.0)  # a round is worth twice the labels; the first certificate ends
 FEW_LEAVES = Price(worth=0.08, patience=10.0, long_search=True)
 SMALLEST = Price(worth=0.03, patience=20.0, long_search=True)
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.errors import ParameterError
-from fidelitree.runs.economics import FIRST_ROUND, REFERENCE, Belief, PairedErrors
+from fidelitree.runs.economics import FIRST_FEW, REFERENCE, Belief, PairedErrors
 from fidelitree.runs.portions import Trend
 from fidelitree.search.archive import Archive, LabelLoss, NumberLoss
 from fidelitree.search.inquiry import BitInquiry, FewRounds, Inquiry
@@ -200,7 +200,7 @@ class Loop(Generic[T]):
 
     def _parts(self, seen: Answered) -> list[Answered]:
         """Halves of a long portion that is a round, each of which judges what the one before it has taught."""
-        if not self.goal.portions.in_rounds or len(seen.codes) < 2 * FIRST_ROUND:
+        if not self.goal.portions.in_rounds or len(seen.codes) < 2 * FIRST_FEW:
             return [seen]
         half = len(seen.codes) // 2
         halves = slice(half), slice(half, None)

@@ -58,11 +58,11 @@ class InRounds:
     def rows(self, known: int, needed: float, trend: Trend = NO_TREND) -> float:
         """Return the answers to ask for in one call."""
         if not known:  # a small budget keeps labels for tests
-            return min(economics.FIRST_ROUND, needed)
+            return min(economics.FIRST_FEW, needed)
         taught, last = trend.errors[-1] if trend.errors else (known, 0.0)
         if needed == math.inf or last > self.epsilon:
-            teaches = min(known, economics.HOPELESS_FROM)  # then it is seen whether that is in vain
-            return max(economics.FIRST_ROUND, teaches)
+            teaches = min(economics.TEACHES * known, economics.HOPELESS_FROM)  # then it is seen whether that is in vain
+            return max(economics.FIRST_FEW, teaches)
         expected = last * (taught / known) ** economics.fall(trend.errors)
         return max(needed, min(self._test(expected, needed), known))
 
