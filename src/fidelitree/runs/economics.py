@@ -215,7 +215,7 @@ class Price:
         return self.worth * math.log1p(more / max(1.0, labels))
 
 
-QUERIES = Price(worth=1.3, patience=math.inf)
+QUERIES = Price(worth=1.3, patience=2.0)
 ROUNDS = replace(QUERIES, patience=1.0, a_round=1.0)  # a round is worth twice the labels; the first certificate ends
 FEW_LEAVES = Price(worth=0.08, patience=10.0, long_search=True)
 SMALLEST = Price(worth=0.03, patience=20.0, long_search=True)

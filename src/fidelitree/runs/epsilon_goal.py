@@ -109,6 +109,10 @@ class EpsilonGoal:
         """As many leaves as may be."""
         return math.inf if self._max_leaves is None else self._max_leaves
 
+    def may_choose(self, loop: Loop[Outcome | AskAll]) -> bool:
+        """Always: they lead to the tree that is to be tested."""
+        return True
+
     def wanted(self, loop: Loop[Outcome | AskAll]) -> Sequence[int]:
         """Return all sizes that there are enough answers for."""
         return [size for size in near(self._most(loop)) if size <= max(1, loop.known // ENOUGH)]
@@ -142,7 +146,10 @@ class EpsilonGoal:
             return 1
         aims = [(one, self.aim(one.tree)) for one in loop.attempts.all]
         rows = [one.needed_for(aim) for one, aim in aims if not one.certifies(aim)]
-        return max(1, min(rows, default=economics.LEAST_FEW))
+        needed = min(rows, default=economics.LEAST_FEW)
+        if self._holds(loop):
+            needed = min(needed, int(self._price.patience * self._first) - loop.counted.asked)
+        return max(1, needed)
 
     def aim(self, tree: Tree) -> float:
         """Return the error that is to be certified for a tree."""

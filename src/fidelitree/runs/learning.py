@@ -48,6 +48,11 @@ class EverySize:
         """The largest size."""
         return self.sizes[-1]
 
+    def may_choose(self, loop: Loop[Any]) -> bool:
+        """Return whether the share of a budget that is for learning is not spent yet."""
+        limit = loop.counted.budget.max_queries
+        return limit is None or loop.counted.asked < int(economics.LEARNING * limit)
+
     def wanted(self, loop: Loop[Any]) -> Sequence[int]:
         """Return all sizes."""
         return self.sizes

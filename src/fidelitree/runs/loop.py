@@ -93,6 +93,9 @@ class RunGoal(Protocol[T]):
     def largest(self) -> float:
         """The most leaves of a tree that may be returned, as far as there is a limit."""
 
+    def may_choose(self, loop: Loop[T]) -> bool:
+        """Return whether labels are left for inputs of an inquiry's choice."""
+
     def wanted(self, loop: Loop[T]) -> Sequence[int]:
         """Return the numbers of leaves that trees are looked at for."""
 
@@ -236,7 +239,8 @@ class Loop(Generic[T]):
         if not self.goal.learning:
             return
         self.archive.add(seen.inner, seen.codes)
-        yield from self.inquiry.learn(seen.inner, seen.codes)
+        if self.goal.may_choose(self):
+            yield from self.inquiry.learn(seen.inner, seen.codes)
         self._take_over()
         if len(self.archive) >= self.goal.refit * self.archive.fitted:
             self.fit(*self.goal.search(self))
