@@ -110,8 +110,8 @@ class EpsilonGoal:
         return math.inf if self._max_leaves is None else self._max_leaves
 
     def may_choose(self, loop: Loop[Outcome | AskAll]) -> bool:
-        """Always: they lead to the tree that is to be tested."""
-        return True
+        """Until something is certified: they lead to the tree that is to be tested."""
+        return not self._first
 
     def wanted(self, loop: Loop[Outcome | AskAll]) -> Sequence[int]:
         """Return all sizes that there are enough answers for."""
