@@ -273,7 +273,7 @@ class EpsilonGoal:
 
     def _running(self, loop: Loop[Outcome | AskAll]) -> float:
         """The expected cost of the best ending by a test that is under way."""
-        ways = [self._left(loop, one) for one in loop.attempts.all]
+        ways = [way for one in loop.attempts.all if (way := self._left(loop, one)).rows < math.inf]
         costs = [economics.expected_cost(one.cost, one.chance, self._failure(loop, one.rows)) for one in ways]
         return min(costs, default=math.inf)
 

@@ -72,6 +72,18 @@ def opened(loop: Loop[Any]) -> list[int]:
     return [one.tree.size for one in loop.attempts.all[before:]]
 
 
+# --- openings
+
+
+@pytest.mark.parametrize("answers", [0, 64, 2_000, 60_000])
+def test_a_test_that_is_lost_does_not_keep_a_good_tree_from_its_own(answers: int) -> None:
+    """What is left of a hopeless test has no length, and no cost: a run of 59 842 labels waited for it."""
+    loop, attempt = under_test()
+    attempt.count(answers // 2, answers)
+    good = candidate(loop, 5, 0, 2_000)
+    assert opened(loop) == [good.size]
+
+
 # --- endings
 
 
