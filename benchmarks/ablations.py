@@ -246,6 +246,7 @@ NUMBERS = {
     "REFIT_SOON = 1.125": Ablation(BOTH, [Change(EpsilonGoal, "refit", 1.125)]),
     "REFIT_SOON = 1.5": Ablation(BOTH, [Change(EpsilonGoal, "refit", 1.5)]),
     **_number("CURSE", BOTH, 0.0, 2.0),
+    **_number("AIM", BOTH, 0.6, 1.0),
     **_number("UNLIKELY", BOTH, 0.025, 0.1),
     **_number("ENOUGH", BOTH, 3, 10, owners=(epsilon_goal, learner)),
     **_number("NEAR_STEPS", BOTH, 30, 120),

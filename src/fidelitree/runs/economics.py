@@ -50,6 +50,7 @@ PRIOR = 0.5  # errors, and right answers, that are believed before any was seen 
 PARTS = 5  # of a belief, equally likely: the middle of each stands for it
 NEVER = 1e-12  # a probability that is none
 LIKE = 8.0  # errors: a tree whose mistakes were mended errs as often as before, as surely as by so many
+AIM = 0.8  # epsilons: the test of a tree that errs more often takes longer than anybody expects
 CURSE = 1.0  # errors that the best of many trees is believed to have made beyond those seen
 REFERENCE = 1_000  # inputs, never asked, on which two trees are compared
 SEARCH_FROM = 100  # answers before they are searched where chosen inputs lead to a tree: easy ones are known by then

@@ -206,8 +206,9 @@ class EpsilonGoal:
             loss = self._price.wasted(way.rows, loop.counted.asked)
         else:
             gain = min(self._running(loop) - way.cost, best.delay)
+            likely = economics.AIM * self.aim(best.candidate.tree)
             waiting = self._portion(loop) if loop.source.labels_left else 0  # no answers come where a table has ended
-            shows, loss = evidence.shows(self.aim(best.candidate.tree), waiting), best.failure
+            shows, loss = evidence.shows(likely, waiting), best.failure
         if economics.pays(way.chance, gain, shows, loss):
             loop.open(best.candidate)
 
@@ -233,13 +234,14 @@ class EpsilonGoal:
     def _opening(self, loop: Loop[Outcome | AskAll], one: Candidate) -> Opening:
         """What comes of a test that begins now."""
         epsilon, level = self.aim(one.tree), loop.attempts.level(len(loop.attempts.all) + 1)
+        likely = economics.AIM * epsilon
         best_of_many = 0.0 if one is loop.asked_for else economics.CURSE
         evidence = one.evidence.and_(best_of_many, best_of_many)
-        chance = evidence.chance(epsilon)
+        chance = evidence.chance(likely)
         if chance < economics.UNLIKELY:
             return Opening(one, Option(math.inf, math.inf, chance), math.inf, math.inf)
         least = float(Bet(level).needed_for(epsilon))
-        errors = evidence.errors_below(epsilon)
+        errors = evidence.errors_below(likely)
         lengths = [max(least, economics.test_length(error, level, epsilon)) for error in errors]
         way = self._way(loop, lengths, one.size, chance)
         later = self._cost(loop, way.rows + self._portion(loop), one.size)
