@@ -166,7 +166,7 @@ class EpsilonGoal:
         known = None if self._known is None else self._known.done(loop.attempts)
         if known is not None:
             return known
-        good = [one for one in loop.attempts.all if one.certifies(self.epsilon)]
+        good = self._good(loop)
         if not good:  # one that was in hand may be lost while a smaller one is waited for
             self._in_hand = math.inf
             return None
@@ -214,7 +214,17 @@ class EpsilonGoal:
 
     def _holds(self, loop: Loop[Outcome | AskAll]) -> bool:
         """Whether there is an ending: what was certified may not be any more, by what was counted since."""
-        return self._in_hand < math.inf and any(one.certifies(self.epsilon) for one in loop.attempts.all)
+        return self._in_hand < math.inf and bool(self._good(loop))
+
+    def _good(self, loop: Loop[Outcome | AskAll]) -> list[Attempt]:
+        """Attempts that are certified, and whose trees are not known to err more often."""
+        good = (one for one in loop.attempts.all if one.certifies(self.epsilon))
+        return [one for one in good if one.number not in self._refuted]
+
+    @property
+    def _refuted(self) -> set[int]:
+        """Numbers of attempts whose trees are known to be no good, whatever their tests say."""
+        return set() if self._known is None else self._known.refuted
 
     def _portion(self, loop: Loop[Outcome | AskAll]) -> int:
         return int(self.portions.rows(loop.known, math.inf))
@@ -275,7 +285,8 @@ class EpsilonGoal:
 
     def _running(self, loop: Loop[Outcome | AskAll]) -> float:
         """The expected cost of the best ending by a test that is under way."""
-        ways = [way for one in loop.attempts.all if (way := self._left(loop, one)).rows < math.inf]
+        open_still = (one for one in loop.attempts.all if one.number not in self._refuted)
+        ways = [way for one in open_still if (way := self._left(loop, one)).rows < math.inf]
         costs = [economics.expected_cost(one.cost, one.chance, self._failure(loop, one.rows)) for one in ways]
         return min(costs, default=math.inf)
 

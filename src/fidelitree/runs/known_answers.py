@@ -65,6 +65,8 @@ class KnownErrors:
     """
 
     counted: Counted
+    refuted: set[int] = field(default_factory=set)
+    """Numbers of attempts whose trees are known to err too often: no luck certifies them."""
     _judged: int = field(default=0)
     _paths: dict[float, tuple[Tree, float] | None] = field(default_factory=dict)
 
@@ -85,6 +87,8 @@ class KnownErrors:
             error = exact_error(attempt.tree, self.counted)
             if error is not None and error <= attempts.epsilon:
                 return self._smallest(attempt, error, attempts.epsilon)
+            if error is not None:
+                self.refuted.add(attempt.number)
         asked = self.counted.asked
         return self.unfolded(attempts, asked) if asked >= economics.SOONEST else None
 

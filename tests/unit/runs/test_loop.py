@@ -88,6 +88,9 @@ class Recording:
     def testing(self, loop: Loop[str]) -> bool:
         return bool(loop.attempts.all)
 
+    def may_choose(self, loop: Loop[str]) -> bool:
+        return True
+
     def instead(self, loop: Loop[str]) -> None:
         """No other goal."""
 

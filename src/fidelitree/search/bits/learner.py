@@ -53,7 +53,6 @@ class BitLearner:
         self.tabulates = False
         """Whether the table over the relevant features is what it learns."""
         self._complete = False
-        self._told = 0  # answers that it did not ask for
         self._checked = False  # whether an answer could have shown another feature, and did not
         self.relevant: list[int] = []
         """Features that were seen to matter somewhere."""
@@ -89,7 +88,6 @@ class BitLearner:
             self.pool.stress(bits[wrong])
         self._checked = self._checked or self._checks(bits)
         self.pool.add(bits, codes)
-        self._told += len(codes)
         if mistaken:
             yield from self._settle_conflicts()
             if not (self.sketch is None or self.tabulates or self.all_searched):
@@ -113,7 +111,7 @@ class BitLearner:
             self.refit()
 
     def _tabulate(self) -> Steps[bool]:
-        """Ask the table over the relevant features if it seems complete and costs no more than was told; whether it is.
+        """Ask the table over the relevant features if it seems complete and costs no more than was paid; whether it is.
 
         So a table that was in vain has at most doubled the labels. A table of all features is the whole space: it need
         not be known while a test may do with less.
@@ -124,7 +122,7 @@ class BitLearner:
             if not len(missing):
                 self._know_table()
                 return True
-            paid = 0 if before == self._features else self._told
+            paid = 0 if before == self._features else self.pool.size
             self.tabulates = len(missing) <= paid
             if not self.tabulates:
                 return False
