@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -96,6 +96,25 @@ def test_nothing_is_returned_before_the_tree_is_certified() -> None:
     assert loop.goal.needed(loop) == 1
     attempt.count(0, 1)
     assert isinstance(loop.goal.done(loop), Outcome) or loop.goal.needed(loop) >= 1
+
+
+def test_luck_certifies_no_tree_that_is_known_to_err_too_often() -> None:
+    """A circuit's output was certified by 567 answers without an error; its tree erred on 1.04 %, 1 % was allowed."""
+
+    class Known:
+        refuted: ClassVar = set[int]()
+
+        def judged(self, attempts: Any) -> bool:
+            return True
+
+        def done(self, attempts: Any) -> None:
+            return None
+
+    loop, attempt = under_test(known=Known())
+    attempt.count(0, 4_000)
+    assert loop.goal.done(loop) is not None
+    Known.refuted.add(attempt.number)
+    assert loop.goal.done(loop) is None
 
 
 def test_a_pruning_is_vouched_for_by_the_tested_tree() -> None:

@@ -71,6 +71,7 @@ def test_the_first_tree_that_is_good_enough_is_pruned_as_far_as_it_stays_so() ->
     assert not known.judged(attempts)
     assert known.done(attempts) is None
     assert known.judged(attempts)
+    assert known.refuted == {attempts.all[0].number}
     attempts.open(TREE)
     assert not known.judged(attempts)
     found = known.done(attempts)
